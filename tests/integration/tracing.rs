@@ -192,6 +192,47 @@ fn flowmine_run(dir: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Requests of io_uring whose completion is not seen are counted, and a vectored write with a
+/// registered buffer is a write.
+#[test]
+fn requests_of_io_uring_without_a_completion_are_counted() {
+    if !works("ebpf") {
+        return;
+    }
+    let program = compiled("unfinished");
+    for detail in ["events", "totals"] {
+        for case in ["silent", "full", "vectored"] {
+            let dir = scratch();
+            let dataset = dir.path().join("data");
+            let mut command = trace(dir.path(), "ebpf", &["--detail", detail, "--"]);
+            command.arg(&program).arg(case);
+            let output = command.current_dir(dir.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            if output.status.code() == Some(77) {
+                require("io_uring", "a kernel with io_uring", false);
+                return;
+            }
+            assert_eq!(output.status.code(), Some(0), "{detail} {case}: {said}");
+            let written: i64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+            let mut seen = 0;
+            each::<IoEvent<'static>>(&dataset, |row| {
+                seen += row.result.filter(|_| row.op == "write" && row.via == "io_uring").unwrap_or(0);
+            });
+            each::<IoTotal<'static>>(&dataset, |row| seen += row.write_bytes);
+            let mut lost = 0;
+            each::<IoLoss<'static>>(&dataset, |row| {
+                lost += i64::from(row.kind == "write" && row.reason == "io-uring-request") * row.count;
+            });
+            // The result is also written to standard output, which is no file here.
+            assert_eq!(lost > 0, seen < written, "{detail} {case}: {seen} of {written}: {said}");
+            assert_eq!(said.contains("lost"), lost > 0, "{detail} {case}: {said}");
+            if case == "vectored" {
+                assert_eq!(seen, written, "{detail}: {said}");
+            }
+        }
+    }
+}
+
 /// Whatever is made of a trace with losses says that its bytes are lower bounds, and of one without
 /// losses it does not.
 #[test]

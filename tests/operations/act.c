@@ -2,6 +2,7 @@
  *
  * open SLOT NAME FLAGS  flags of: r w, c (create), t (truncate), a (append); prints the inode
  * dup SLOT NEW          read SLOT SIZE    pread SLOT OFFSET SIZE    write SLOT SIZE    pwrite SLOT OFFSET SIZE
+ * send FROM TO SIZE     sendfile from a slot to another
  * size SLOT SIZE        close SLOT        rename OLD NEW            unlink NAME
  * fork … done           a child does the steps in between, and is waited for
  *
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +59,9 @@ int main(int count, char **words) {
             int slot = SLOT;
             long offset = NUMBER;
             must(pwrite(slot, buffer, NUMBER, offset), step);
+        } else if (!strcmp(step, "send")) {
+            int from = SLOT, to = SLOT;
+            must(sendfile(to, from, NULL, NUMBER), step);
         } else if (!strcmp(step, "size")) {
             int slot = SLOT;
             must(ftruncate(slot, NUMBER), step);

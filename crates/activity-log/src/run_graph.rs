@@ -181,6 +181,8 @@ pub struct RunTask {
     pub process: Option<TracedProcess>,
     /// Actions of its engine before and after the command; `None` for engines without any.
     pub engine_steps: Option<EngineSteps>,
+    /// Whether Makeflow ran it.
+    pub of_makeflow: bool,
     /// Known omissions in the command, such as a redirection.
     pub missing: Vec<String>,
     /// Possible omissions in the command.

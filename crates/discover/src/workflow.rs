@@ -158,6 +158,8 @@ pub struct Workflow {
     /// Whether its commands are those of Snakemake; its log does not record the full environment of
     /// commands.
     pub of_snakemake: bool,
+    /// Whether its commands are those of Makeflow; its log does not record its options.
+    pub of_makeflow: bool,
     /// Outputs that a later task removed or renamed.
     pub removed: BTreeSet<String>,
     /// Paths of files that existed before the run, and that a task changed.
@@ -241,6 +243,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, WorkflowError> {
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
     made.retried = run.tasks.iter().filter(|task| task.attempts > 1).count() as u64;
     made.of_snakemake = run.tasks.iter().any(|task| task.engine_steps.is_some());
+    made.of_makeflow = run.tasks.iter().any(|task| task.of_makeflow);
     let Base { directory: base, own } = base(run)?;
     made.directory = base.map(str::to_owned);
     made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base, own)).collect();

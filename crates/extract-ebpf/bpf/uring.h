@@ -66,10 +66,11 @@ enum {
 	URING_LINKAT = 39,
 	URING_READ_MULTISHOT = 49,
 	URING_FTRUNCATE = 55,
-	URING_READV_FIXED = 58,
-	URING_WRITEV_FIXED = 59,
+	URING_READV_FIXED = 60,
+	URING_WRITEV_FIXED = 61,
 };
 #define FIXED_FILE 1 /* REQ_F_FIXED_FILE */
+#define SILENT (1 << 6) /* REQ_F_CQE_SKIP: a success has no completion */
 
 /* What a request does with files, whether it is decoded or not. */
 INLINE u8 uring_op(u8 opcode)
@@ -253,6 +254,10 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 	}
 	if (op == OP_NONE || !(ops_wanted & (1u << op)))
 		return 0;
+	if (READ(request, flags) & SILENT) {
+		count_unrecorded(COUNT_URING, op, 0);
+		return 0;
+	}
 	struct request_key key = {(u64)request, 0};
 	if (complete_form == 0) {
 		key.request_or_ring = (u64)READ(request, ctx);
@@ -337,8 +342,16 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 		}
 	}
 keep:
-	if (map_update(&requests, &key, r, ANY))
-		count_full(counter_of(OP_NONE), 0);
+	if (!map_update(&requests, &key, r, NOEXIST))
+		return 0;
+	struct request *before = map_lookup(&requests, &key);
+	if (before) {
+		/* Its completion was not seen, as where the ring of completions is full, and the memory of the request is used again. */
+		count_unrecorded(COUNT_URING, before->operation.op & 15, 0);
+		if (!map_update(&requests, &key, r, ANY))
+			return 0;
+	}
+	count_full(counter_of(OP_NONE), 0);
 	return 0;
 }
 

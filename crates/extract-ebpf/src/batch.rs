@@ -20,12 +20,19 @@ pub(crate) struct Batches<'t> {
     ended: bool,
     keys: Vec<u8>,
     values: Vec<u8>,
+    /// Bytes of a key and of a value.
+    sizes: (usize, usize),
 }
 
 impl<'t> Batches<'t> {
     pub(crate) fn new(table: BorrowedFd<'t>) -> Self {
-        let (keys, values) = (vec![0; ENTRIES * wire::totals_key::SIZE], vec![0; ENTRIES * wire::totals_value::SIZE]);
-        Batches { table, position: None, ended: false, keys, values }
+        Self::of(table, (wire::totals_key::SIZE, wire::totals_value::SIZE))
+    }
+
+    /// Of a table whose keys and values have these sizes.
+    pub(crate) fn of(table: BorrowedFd<'t>, sizes: (usize, usize)) -> Self {
+        let (keys, values) = (vec![0; ENTRIES * sizes.0], vec![0; ENTRIES * sizes.1]);
+        Batches { table, position: None, ended: false, keys, values, sizes }
     }
 
     /// Takes the next ones. False when the table was at its end before.
@@ -58,7 +65,7 @@ impl<'t> Batches<'t> {
         }
         self.position = Some(to);
         let count = u32::from_ne_bytes([attributes.0[32], attributes.0[33], attributes.0[34], attributes.0[35]]) as usize;
-        let (keys, values) = (self.keys.chunks_exact(wire::totals_key::SIZE), self.values.chunks_exact(wire::totals_value::SIZE));
+        let (keys, values) = (self.keys.chunks_exact(self.sizes.0), self.values.chunks_exact(self.sizes.1));
         keys.zip(values).take(count).for_each(|(key, value)| each(key, value));
         Ok(true)
     }

@@ -21,9 +21,11 @@ pub(crate) struct Unrecorded {
     bytes: bool,
 }
 
+const IO_URING: u32 = 48;
+
 pub(crate) const UNRECORDED: [Unrecorded; 3] = [
     Unrecorded { first: 32, reason: "32-bit-program", bytes: true },
-    Unrecorded { first: 48, reason: "io-uring-request", bytes: false },
+    Unrecorded { first: IO_URING, reason: "io-uring-request", bytes: false },
     Unrecorded { first: 64, reason: "asynchronous-io", bytes: true },
 ];
 /// Counters of each of them.
@@ -111,6 +113,22 @@ impl Counters {
         }
         self.read_ns = now_ns;
         losses
+    }
+
+    /// Counts requests of io_uring of which no end was seen, of an operation by its number.
+    pub fn without_end(&mut self, of: u32, count: u64, now_ns: u64) -> Option<Loss> {
+        let index = IO_URING + of;
+        let (unrecorded, _) = unrecorded(index).filter(|_| of < EACH && count > 0)?;
+        *self.seen.entry(index).or_default() += count;
+        Some(Loss {
+            processor: None,
+            kind: name(index),
+            reason: unrecorded.reason,
+            count,
+            bytes: None,
+            not_before_boot_ns: 0,
+            observed_boot_ns: now_ns,
+        })
     }
 
     /// Operations that passed the filters, lost ones and those that cannot be recorded included.

@@ -97,6 +97,8 @@ pub struct Tracer {
     counters: Counters,
     decoder: Decoder,
     totals: Option<Swapped>,
+    /// Requests of io_uring between their submission and their completion.
+    requests: MapData,
     directories: DirectoriesTable,
     plan: Plan,
     /// Names of the kernel's functions to which programs are attached.
@@ -158,6 +160,7 @@ impl Tracer {
         let ring = RingBuf::try_from(take_map(&mut ebpf, "events")?).map_err(|error| failed("the ring")(&error))?;
         let news = RingBuf::try_from(take_map(&mut ebpf, "news")?).map_err(|error| failed("the ring of processes")(&error))?;
         let counted = PerCpuArray::try_from(take_map(&mut ebpf, "counters")?).map_err(|error| failed("the counters")(&error))?;
+        let Map::HashMap(requests) = take_map(&mut ebpf, "requests")? else { return Err(failed("requests")(&"not a table")) };
         let directories = Table::try_from(take_map(&mut ebpf, "directories")?).map_err(|error| failed("directories")(&error))?;
         let keeps = keeps_type(filters);
         let mut tracer = Tracer {
@@ -170,6 +173,7 @@ impl Tracer {
             counters: Counters::new(clock::boot_ns()),
             decoder: Decoder::new(host, options.environment.clone(), totals.is_some(), Box::new(keeps)),
             totals,
+            requests,
             directories,
             plan: plan.clone(),
             functions: Vec::new(),
@@ -435,6 +439,25 @@ impl Tracer {
         Ok(())
     }
 
+    /// Counts the requests of io_uring of which no completion was seen: their process has ended, or
+    /// the ring of completions was full.
+    fn count_requests(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        let map = &self.requests;
+        let size = map.info().map_err(|error| failed("requests")(&error))?.value_size() as usize;
+        let mut counts = [0u64; 16];
+        let mut batches = batch::Batches::of(map.fd().as_fd(), (REQUEST_KEY, size));
+        // The operation is the second byte of a record.
+        let mut count = |_: &[u8], value: &[u8]| counts[usize::from(value.get(1).copied().unwrap_or(0) & 15)] += 1;
+        while batches.next(&mut count).map_err(TraceError::system("reading the requests of io_uring"))? {}
+        let now = clock::boot_ns();
+        for (op, count) in (0..).zip(counts) {
+            if let Some(loss) = self.counters.without_end(op, count, now) {
+                take(&Record::Loss(loss))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the totals out of the kernel. The table is changed for the other one first, then the
     /// ring is read, because records in it are older than what was added up since; an open that is
     /// found there ends what was added up for the open file before it.
@@ -466,6 +489,7 @@ impl Tracer {
         self.take_totals(take)?;
         self.tell_directories(take)?;
         self.count(take)?;
+        self.count_requests(take)?;
         Ok(self.counters.operations() - self.decoder.left_out)
     }
 }
@@ -513,6 +537,8 @@ impl Swapped {
     }
 }
 
+/// Bytes of `struct request_key` in `bpf/uring.h`.
+const REQUEST_KEY: usize = 16;
 /// Calls in flight that a kernel without task storage keeps.
 const FLIGHTS: u32 = 16_384;
 

@@ -114,12 +114,21 @@ pub(crate) struct Thread {
     used: AtomicBool,
     /// Reads and writes that have begun: sendfile(2) can have both.
     pub(crate) pieces: Mutex<[Option<Pieces>; 2]>,
+    /// The last call that was counted as one that cannot be recorded.
+    unseen: Mutex<Option<Call>>,
 }
 
 impl Thread {
     /// Takes the pieces of reads and writes that have come so far, and leaves none.
     pub(crate) fn take_pieces(&self) -> [Option<Pieces>; 2] {
         std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a call that cannot be recorded differs from the last one. Equal calls one after
+    /// another are one: the number is a lower bound.
+    pub(crate) fn begins_unseen(&self, call: &Call) -> bool {
+        let last = self.unseen.lock().unwrap_or_else(PoisonError::into_inner).replace(*call);
+        last.is_none_or(|last| last != *call)
     }
 
     /// An operation of this thread, of which `fill` gives the rest.
@@ -213,6 +222,7 @@ impl Threads {
             readable: AtomicBool::new(true),
             used: AtomicBool::new(true),
             pieces: Mutex::default(),
+            unseen: Mutex::default(),
         });
         let call = thread.call().ok().flatten();
         let mut shard = self.shard(tid);

@@ -44,8 +44,13 @@ const EXECUTING: &[libc::c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc:
 
 /// Calls that read through the page cache: the bytes that it requests do not show what the call
 /// read.
-const CACHED: &[libc::c_long] =
-    &[libc::SYS_sendfile, libc::SYS_splice, libc::SYS_copy_file_range, libc::SYS_readahead, libc::SYS_fadvise64, libc::SYS_madvise];
+const THROUGH_THE_CACHE: &[libc::c_long] = &[libc::SYS_sendfile, libc::SYS_splice, libc::SYS_copy_file_range];
+
+/// Calls that read through the page cache where the open file has one.
+const READING: &[libc::c_long] = &[libc::SYS_read, libc::SYS_pread64, libc::SYS_readv, libc::SYS_preadv, libc::SYS_preadv2];
+
+/// Calls that fill the page cache and read nothing.
+const FILLING: &[libc::c_long] = &[libc::SYS_readahead, libc::SYS_fadvise64, libc::SYS_madvise];
 
 const SYNCHRONISING: &[libc::c_long] = &[libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_io_uring_enter];
 
@@ -468,18 +473,14 @@ pub(crate) fn simple(
 /// Bytes moved: a row, a sum, or a piece of a call that the kernel has cut up.
 fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, size: u64, result: Result<usize, Errno>) {
     let tracer = &request.session.tracer;
+    if op == Op::Fault {
+        page_filled(request, handle, offset, size, result);
+        return;
+    }
     if !tracer.wants(op, &request.header) {
         return;
     }
     let Some((thread, call)) = request.caller() else { return };
-    if op == Op::Fault {
-        // The page cache is filled, but not by a mapping.
-        if call.is_some_and(|call| call.is(CACHED) || (!handle.direct && call.is(MOVING))) {
-            return;
-        }
-        tell_transfer(request, op, handle, None, offset, Some(size), result.map_or_else(|errno| -i64::from(errno), |_| 0));
-        return;
-    }
     let Some(call) = call.as_ref().filter(|call| call.is(MOVING)) else {
         if call.is_none_or(|call| !call.is(EXECUTING)) {
             // Of io_uring, or of libaio in whatever call the thread is by now. The kernel shortens such reads where the file ends.
@@ -537,6 +538,25 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
         for pieces in ended.into_iter().chain(other) {
             tell_gathered(tracer, thread, pieces);
         }
+    }
+}
+
+/// The page cache was filled: for a mapping, or for a call of which only this is seen.
+fn page_filled(request: &Request<'_>, handle: &Handle, offset: u64, size: u64, result: Result<usize, Errno>) {
+    let tracer = &request.session.tracer;
+    if ![Op::Fault, Op::Read].into_iter().any(|op| tracer.wants(op, &request.header)) {
+        return;
+    }
+    let Some((thread, call)) = request.caller() else { return };
+    match call {
+        Some(call) if call.is(THROUGH_THE_CACHE) || (!handle.direct && call.is(READING)) => {
+            // One call may request many pages.
+            if tracer.wants(Op::Read, &request.header) && thread.begins_unseen(call) {
+                tracer.room.lose("read", "page-cache");
+            }
+        }
+        Some(call) if call.is(FILLING) || (!handle.direct && call.is(MOVING)) => {}
+        _ => tell_transfer(request, Op::Fault, handle, None, offset, Some(size), result.map_or_else(|errno| -i64::from(errno), |_| 0)),
     }
 }
 

@@ -117,6 +117,8 @@ pub fn import_files(
     let manifest = dataset.manifest()?;
     let mut reports = Vec::new();
     let mut inputs = Vec::new();
+    // Whose directory it is may change it meanwhile.
+    let _within = flowmine_files::within(paths);
     let mut clusters = std::collections::BTreeSet::new();
     for path in files(paths, &mut reports) {
         match look_at(&path, options, &manifest.imports, &inputs) {
@@ -222,7 +224,7 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
             files.push(path.clone());
             continue;
         }
-        match Folder::open(path).and_then(|folder| folder.entries(usize::MAX)) {
+        match Folder::open_listed(path).and_then(|folder| folder.entries(usize::MAX)) {
             Ok(Entries { entries, .. }) => {
                 let of_kind = |kind: EntryKind| -> Vec<PathBuf> {
                     let shown = entries.iter().filter(|entry| entry.kind == kind && !entry.name.as_encoded_bytes().starts_with(b"."));

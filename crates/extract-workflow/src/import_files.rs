@@ -77,6 +77,8 @@ pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], o
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
     let known = Known::new(dataset.manifest()?.imports);
     let mut report = Report::default();
+    // Whose directory it is may change it meanwhile.
+    let _within = flowmine_files::within(paths);
     let given = look(engine, paths, &known, &mut report);
     let Chosen { read, again, mut replaced } = choose(dataset, &known, given, &mut report)?;
     report.sources.extend(read.iter().map(|(given, _)| Source {

@@ -36,7 +36,7 @@ impl Entry {
 /// # Errors
 /// When the directory cannot be read.
 pub fn entries(dir: &Path) -> io::Result<Vec<Entry>> {
-    let listed = Folder::open(dir)?.entries(usize::MAX)?.entries;
+    let listed = Folder::open_listed(dir)?.entries(usize::MAX)?.entries;
     Ok(listed.into_iter().map(|entry| Entry { path: dir.join(&entry.name), name: entry.name, kind: entry.kind }).collect())
 }
 

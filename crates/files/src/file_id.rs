@@ -21,6 +21,14 @@ impl FileId {
         Ok(Self::new(&nix::sys::stat::stat(path)?))
     }
 
+    /// An open file.
+    ///
+    /// # Errors
+    /// When the kernel does not know it any more, as on a network file system.
+    pub fn of(file: &std::fs::File) -> io::Result<Self> {
+        Ok(Self::new(&nix::sys::stat::fstat(file)?))
+    }
+
     pub(crate) fn new(stat: &FileStat) -> Self {
         Self { device: stat.st_dev, inode: stat.st_ino }
     }

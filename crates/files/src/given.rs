@@ -11,7 +11,8 @@ use nix::sys::statfs::{FsType, fstatfs};
 use crate::way::kind;
 use crate::{FileError, NOT_A_FILE, is_file};
 
-/// Opens a plain file by its path for reading, links followed, without waiting.
+/// Opens a plain file by its path for reading, links followed, without waiting. Below a directory
+/// that was given ([`crate::within`]) links are not followed.
 ///
 /// A path from another program can name a FIFO, which keeps its reader waiting, or a device, which
 /// acts when it is opened. Neither is opened here.
@@ -63,6 +64,9 @@ pub fn read_given(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// Opens a path if `is_right` holds for what has it, before it is opened and afterwards.
 fn open(path: &Path, wrong: &'static str, is_right: impl Fn(&FileStat, Option<&File>) -> io::Result<bool>) -> Result<File, FileError> {
+    if let Some(file) = crate::within::open(path)? {
+        return Ok(file);
+    }
     // A device can act when it is opened.
     if !is_right(&nix::sys::stat::stat(path)?, None)? {
         return Err(FileError::Foreign(wrong));

@@ -44,6 +44,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod access_list;
 mod batch;
 mod entries;
 mod file_id;
@@ -53,6 +54,7 @@ mod made;
 mod new_file;
 mod strangers;
 mod way;
+mod within;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -76,6 +78,7 @@ pub use crate::given::{open_given, open_plain, read_given, read_plain};
 pub use crate::made::MadeFiles;
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
+pub use crate::within::{Within, is_within, within};
 pub use crate::way::LinkOfAnother;
 use crate::way::{Trust, Way, is_of_proc, is_trusted, kind};
 

@@ -10,6 +10,7 @@ use nix::sys::stat::{FileStat, Mode, fstat};
 use nix::unistd::Uid;
 
 use super::Folder;
+use crate::access_list::{self, Writer};
 
 /// A user other than the caller and root who could replace a folder's files, or the folder itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub enum Stranger {
     Everybody(PathBuf),
     /// Those who may write a folder that is not sticky: a group, and its id.
     Group(PathBuf, u32),
+    /// One who may write a folder that is not sticky by its access control list: a user, with its
+    /// id, or the name of a user or a group of NFS.
+    Listed(PathBuf, String),
 }
 
 impl fmt::Display for Stranger {
@@ -28,6 +32,9 @@ impl fmt::Display for Stranger {
             Self::Owner(folder, uid) => write!(f, "{} belongs to the user with the id {uid}", folder.display()),
             Self::Everybody(folder) => write!(f, "all users may write {}", folder.display()),
             Self::Group(folder, gid) => write!(f, "the group with the id {gid} may write {}", folder.display()),
+            Self::Listed(folder, who) => {
+                write!(f, "the access control list of {} lets {} write it", folder.display(), who)
+            }
         }
     }
 }
@@ -45,7 +52,7 @@ impl Folder {
         let mut stat = fstat(&folder)?;
         loop {
             let here = names.next().unwrap_or(&path).to_owned();
-            if let Some(stranger) = stranger_in(here, &stat) {
+            if let Some(stranger) = stranger_in(here, &stat, &folder)? {
                 return Ok(Some(stranger));
             }
             let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
@@ -59,17 +66,27 @@ impl Folder {
     }
 }
 
-fn stranger_in(folder: PathBuf, stat: &FileStat) -> Option<Stranger> {
+fn stranger_in(folder: PathBuf, stat: &FileStat, open: &File) -> io::Result<Option<Stranger>> {
     let sticky = stat.st_mode & 0o1000 != 0;
-    if stat.st_uid != 0 && stat.st_uid != Uid::effective().as_raw() {
+    let lists = if sticky { None } else { access_list::writers(open)? };
+    let own = Uid::effective().as_raw();
+    let listed = lists.iter().flatten().find_map(|writer| match writer {
+        Writer::User(uid) => (![0, own].contains(uid)).then(|| Stranger::Listed(folder.clone(), format!("the user with the id {uid}"))),
+        Writer::Group(gid) => (*gid != 0).then(|| Stranger::Group(folder.clone(), *gid)),
+        Writer::OwnGroup => (stat.st_gid != 0).then(|| Stranger::Group(folder.clone(), stat.st_gid)),
+        Writer::Named(name) => Some(Stranger::Listed(folder.clone(), name.clone())),
+    });
+    // With a list the bits of the group are its mask.
+    let is_of_group = lists.is_none() && stat.st_mode & 0o020 != 0;
+    Ok(if stat.st_uid != 0 && stat.st_uid != own {
         Some(Stranger::Owner(folder, stat.st_uid))
     } else if stat.st_mode & 0o002 != 0 && !sticky {
         Some(Stranger::Everybody(folder))
-    } else if stat.st_mode & 0o020 != 0 && !sticky && stat.st_gid != 0 {
+    } else if is_of_group && !sticky && stat.st_gid != 0 {
         Some(Stranger::Group(folder, stat.st_gid))
     } else {
-        None
-    }
+        listed
+    })
 }
 
 #[cfg(test)]
@@ -104,7 +121,28 @@ mod tests {
             assert_eq!(found(), Some(Stranger::Owner(above.clone(), 6001)));
             chown(&above, Some(0), Some(6001)).unwrap();
             mode(&above, 0o775);
-            assert_eq!(found(), Some(Stranger::Group(above, 6001)));
+            assert_eq!(found(), Some(Stranger::Group(above.clone(), 6001)));
+            chown(&above, Some(0), Some(0)).unwrap();
+            mode(&above, 0o755);
+            let list = |folder: &PathBuf, mask: u16| {
+                let entries: [(u16, u16, u32); 5] =
+                    [(1, 7, u32::MAX), (2, 7, 6001), (4, 5, u32::MAX), (16, mask, u32::MAX), (32, 5, u32::MAX)];
+                let entry =
+                    |(tag, rights, id): (u16, u16, u32)| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat();
+                let bytes = entries.into_iter().fold(2_u32.to_le_bytes().to_vec(), |list, one| [list, entry(one)].concat());
+                let path = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes()).unwrap();
+                // SAFETY: two texts with a zero at their ends, and bytes of the length that is given.
+                unsafe {
+                    nix::libc::setxattr(path.as_ptr(), c"system.posix_acl_access".as_ptr(), bytes.as_ptr().cast(), bytes.len(), 0) == 0
+                }
+            };
+            // Not every file system has lists.
+            if list(&above, 7) {
+                let who = "the user with the id 6001".to_owned();
+                assert_eq!(found(), Some(Stranger::Listed(above.clone(), who)));
+                assert!(list(&above, 5));
+                assert_eq!(found(), far, "the mask lets nobody write");
+            }
         }
     }
 }

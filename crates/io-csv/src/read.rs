@@ -79,6 +79,8 @@ const DAY_NS: i64 = 86_400_000_000_000;
 pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut nodes = Vec::new();
+    // Whose directory it is may change it meanwhile.
+    let _within = flowmine_files::within(dirs);
     for dir in dirs {
         let before = nodes.len();
         find(dir, 0, &mut nodes, &mut reports)?;
@@ -123,7 +125,7 @@ struct Node {
 fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>, reports: &mut Vec<FileReport>) -> Result<(), IoCsvError> {
     let failed = || IoCsvError::system(dir.display().to_string());
     let (mut below, mut links) = (Vec::new(), Vec::new());
-    for Entry { name, kind } in Folder::open(dir).and_then(|folder| folder.entries(usize::MAX)).map_err(failed())?.entries {
+    for Entry { name, kind } in Folder::open_listed(dir).and_then(|folder| folder.entries(usize::MAX)).map_err(failed())?.entries {
         let path = dir.join(&name);
         if name.as_encoded_bytes().starts_with(b".") {
             continue;

@@ -424,6 +424,7 @@ const NEXTFLOW_WRAPPER: &str = "bash .command.run";
 
 /// The engine that itself prepares the commands and files of its tasks.
 const SNAKEMAKE: &str = "snakemake";
+const MAKEFLOW: &str = "makeflow";
 
 /// What Snakemake puts before each command that it gives to bash, and to no other shell.
 const SNAKEMAKE_PROLOGUE: &str = "set -euo pipefail; ";
@@ -462,6 +463,7 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
         _ if row.engine == SNAKEMAKE => row.command.as_deref().map(|command| by_snakemake(command, &steps)),
         _ => row.command.as_deref().map(str::to_owned),
     };
+    task.of_makeflow = row.engine == MAKEFLOW;
     task.engine_steps = (row.engine == SNAKEMAKE).then(|| engine_steps(&steps));
     task.cached = row.cached;
     task.submitted_ns = row.submitted_ns.or(row.queued_ns);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use common::{install, plan, seen};
 use flowmine_transform::algebra::Composition;
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::Plan;
+use flowmine_transform::workflow::{NoFiles, Plan, Workflow};
 use proptest::prelude::*;
 
 const SHELLS: [&str; 2] = ["dash", "bash"];
@@ -156,6 +156,50 @@ fn each_end_and_each_step_in_both_shells() {
         }
         same_as_plain("cat >/dev/null; exit 3", &["timelimit"], shell);
     }
+}
+
+/// What runs a task does not have the variables of the task, nor a layer those that it sets.
+#[test]
+fn variables_of_a_task_are_none_of_its_layers() {
+    let odd = r#"{"IFS": ",", "OPTIND": "7", "PPID": "1", "POSIXLY_CORRECT": "1", "LC_ALL": "C.UTF-8"}"#;
+    let layer_of = format!(r#"define odd(T) {{"environment": {odd}, "command": {{"pre": ":", "cmd": "./" + T.script, "post": ":"}}}}"#);
+    let what = [layer("retry"), layer("sandbox"), read(&layer_of)].into_iter().fold(Composition::default(), Composition::then);
+    let command = r#"env | grep -E "^(IFS|OPTIND)="; a=a,b; printf "<%s>" $a "$PATH"; echo 1 >--; exit 3"#;
+    for shell in SHELLS {
+        let (a, b) = (prepared(), prepared());
+        let mut environment: serde_json::Value = serde_json::from_str(odd).unwrap();
+        environment["PATH"] = "/usr/bin:/bin:.".into();
+        let task = serde_json::json!({"command": command, "outputs": ["--"], "environment": environment});
+        let script = install(&plan(&task, &what), b.path(), shell);
+        let wrapped = run(b.path(), &script, &["--"]);
+        let variables = environment.as_object().unwrap().iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap()));
+        let plain = Command::new("env").args(variables).args(["sh", "-c", command]).current_dir(a.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&wrapped.err);
+        assert_eq!(String::from_utf8_lossy(&wrapped.out), String::from_utf8_lossy(&plain.stdout), "{shell}: {said}");
+        assert_eq!((wrapped.status, said.as_ref()), (plain.status.code().unwrap(), ""), "{shell}");
+    }
+    let flow = serde_json::json!([{"command": ":", "environment": {"fm_own": "/"}}]).to_string();
+    let refused = Workflow::read("f.json", flow.as_bytes(), &NoFiles).err().unwrap().to_string();
+    assert!(refused.contains("not with fm_"), "{refused}");
+}
+
+/// Programs that could read names as text of the locale read them as bytes.
+#[test]
+fn every_program_that_reads_names_has_the_locale_of_bytes() {
+    let task = serde_json::json!({"command": ":", "inputs": ["d", "d/i", "b"], "outputs": ["o/p", "b", "d/j"]});
+    let what = [layer("retry"), layer("prepost"), layer("sandbox")].into_iter().fold(Composition::default(), Composition::then);
+    let mut found = 0;
+    for script in plan(&task, &what).scripts(0) {
+        for line in script.text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            for pair in words.windows(2).filter(|pair| ["awk", "grep", "sed", "sort", "find"].contains(&pair[1])) {
+                assert!(pair[0].ends_with("LC_ALL=C") || line.contains("env LC_ALL=C "), "{line}");
+                found += 1;
+            }
+            assert!(words.first().is_none_or(|word| !["awk", "grep", "sed", "sort", "find"].contains(word)), "{line}");
+        }
+    }
+    assert!(found > 40, "{found}");
 }
 
 #[test]

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 mod common;
+#[path = "../../../tests/support/require.rs"]
+mod require;
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -61,7 +63,7 @@ impl Place {
 
     fn run(&self, command: &str) -> Output {
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(self.flow()).env("OUT", self.dir.path().join("outside")).stdin(Stdio::null());
+        shell.args(["-c", command]).current_dir(self.flow()).env("OUT", self.dir.path().join("outside")).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
         shell.output().unwrap()
     }
 
@@ -218,6 +220,72 @@ fn nothing_is_lost_that_cannot_come_out() {
             assert_eq!(fs::read_to_string(boxes[0].join(kept)).unwrap(), "1\n", "{shell}: {command}");
             assert!(before.contains("flow/in") && fs::read(place.flow().join("in")).unwrap() == b"flow/in\n", "{shell}: {command}");
         }
+    }
+}
+
+/// The words before a command that give it mounts of its own; nothing where that cannot be.
+fn with_mounts() -> Option<&'static str> {
+    let alone = if is_root() { "unshare -m" } else { "unshare -rm" };
+    let works = Command::new("sh").args(["-c", &format!("{alone} mount -t tmpfs none /mnt")]).output().is_ok_and(|done| done.status.success());
+    require::require("mount", "unshare and mount, as root or in a user namespace", works).then_some(alone)
+}
+
+/// What is behind a mount that a task leaves in its sandbox is not the task's: nothing there is
+/// removed, moved or gets another mode, and the task does not succeed.
+#[test]
+fn nothing_behind_a_mount_in_a_sandbox_is_touched() {
+    let Some(alone) = with_mounts() else { return };
+    let cases: [(&str, &[&str]); 6] = [
+        ("mkdir m; mount --bind \"$OUT/data\" m; cat m/x >o", &["o"]),
+        ("mkdir m; mount --bind \"$OUT/data\" m; echo 1 >o; exit 3", &["o"]),
+        ("mkdir m; mount --bind \"$OUT/data\" m", &["m"]),
+        ("mkdir m; mount --bind \"$OUT/data\" m", &["m/x"]),
+        ("mkdir -p 'd\\040/ \t\n#'; mount --bind \"$OUT/data\" 'd\\040/ \t\n#'; echo 1 >o", &["o"]),
+        ("mount --bind \"$OUT/data\" \"$PWD\"", &["o"]),
+    ];
+    for shell in SHELLS {
+        for (command, outputs) in cases {
+            let place = Place::new();
+            let closed = place.dir.path().join("outside/data/closed");
+            fs::create_dir(&closed).unwrap();
+            fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
+            let x = place.dir.path().join("outside/data/x");
+            let outside = || (content(&x, 0), x.metadata().unwrap().ino(), closed.metadata().unwrap().mode());
+            let before = outside();
+            let plan = plan(&serde_json::json!({"command": command, "outputs": outputs}), &sandbox());
+            let done = place.run(&format!("exec {alone} {}", install(&plan, &place.flow(), shell)));
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(outside(), before, "{shell}: {command}: {said}");
+            assert_eq!(seen(done.status), if command.contains("exit 3") { 3 } else { 125 }, "{shell}: {command}: {said}");
+            assert!(said.contains("a file system is mounted in the sandbox"), "{shell}: {command}: {said}");
+            assert_eq!((place.sandboxes().len(), place.outputs(&["o"])), (1, vec!["nothing".to_owned()]), "{shell}: {command}");
+        }
+    }
+}
+
+/// The same of the directory of a layer, and of one that an output would replace.
+#[test]
+fn nothing_behind_a_mount_elsewhere_is_removed() {
+    let Some(alone) = with_mounts() else { return };
+    let mounts = r#"define Mounts(T) {"command": {"pre": "mkdir $FLOWMINE_DIR/m; mount --bind $OUT/data $FLOWMINE_DIR/m", "cmd": "./" + T.script}}"#;
+    let mounts = Composition::read("mounts", mounts, None, &[]).unwrap();
+    for shell in SHELLS {
+        let place = Place::new();
+        let plan_of_layer = plan(&serde_json::json!({"command": "echo 1 >o", "outputs": ["o"]}), &mounts);
+        let done = place.run(&format!("exec {alone} {}", install(&plan_of_layer, &place.flow(), shell)));
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success() && said.contains("a file system is mounted in"), "{shell}: {said}");
+        assert_eq!(fs::read(place.dir.path().join("outside/data/x")).unwrap(), b"outside/data/x\n", "{shell}: {said}");
+
+        let place = Place::new();
+        let before = "mkdir -p existing/y/m; mount --bind \"$OUT/data\" existing/y/m";
+        let plan = plan(&serde_json::json!({"command": "mkdir existing; echo 1 >existing/y", "outputs": ["existing"]}), &sandbox());
+        let script = install(&plan, &place.flow(), shell);
+        let done = place.run(&format!("exec {alone} sh -c '{before}; exec {script}'"));
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(seen(done.status), 125, "{shell}: {said}");
+        assert_eq!(fs::read(place.dir.path().join("outside/data/x")).unwrap(), b"outside/data/x\n", "{shell}: {said}");
+        assert_eq!(fs::read(place.sandboxes()[0].join("existing/y")).unwrap(), b"1\n", "{shell}: {said}");
     }
 }
 
@@ -517,6 +585,23 @@ fn names_of_failed_attempts_go_by_themselves() {
         let plain = attempts(":", command, io, None, 2);
         for shell in SHELLS {
             assert_eq!(attempts(":", command, io, Some(shell), 2), plain, "{shell}: {command}");
+        }
+    }
+}
+
+/// Names are bytes: what is no text in the locale is a name like others.
+#[test]
+fn names_that_are_no_text_go_as_others() {
+    for (before, command) in [
+        (":", r#"rm -rf d; mkdir d; echo 1 >d/a; if [ $N = 0 ]; then echo 1 >d/old; echo 1 >"d/$(printf "b\\377")"; fi"#),
+        (":", r#"rm -rf d; mkdir d; echo 1 >d/a; echo 1 >"d/$(printf "b\\377")"; if [ $N = 0 ]; then echo 1 >d/old; fi"#),
+        ("mkdir q; echo 1 >q/a; ln -s q d", r#"echo 1 >"d/$(printf "b\\377$N")""#),
+        ("mkdir q; echo 1 >q/a; ln -s q d", r#"rm d; mkdir d; ln -s a "d/$(printf "b\\377")"; echo 1 >"d/$(printf "\\303")""#),
+    ] {
+        let io: (&[&str], &[&str]) = (&[], &["d"]);
+        let plain = attempts(before, command, io, None, 2);
+        for shell in SHELLS {
+            assert_eq!(attempts(before, command, io, Some(shell), 2), plain, "{shell}: {before}: {command}");
         }
     }
 }

@@ -20,6 +20,12 @@ pub fn report(made: &Workflow, sink: &dyn Sink) -> bool {
              the workflow has none of them",
         );
     }
+    if made.of_makeflow {
+        sink.note(
+            "Makeflow's log does not record its options, such as --wrapper and --docker, nor which outputs are directories: the workflow \
+             has none of the former, and Snakemake refuses the latter",
+        );
+    }
     if made.of_script {
         sink.note(
             "variables that the script set for its commands, its umask and its limits are not in the workflow: the trace does not record them",

@@ -6,6 +6,7 @@
 //! the file is executed: no views, no triggers. A damaged file that yields more rows than it can
 //! hold (pages that refer to each other) is refused.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -103,7 +104,14 @@ pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Da
 fn open(path: &Path) -> Result<Connection, String> {
     let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let mut header = Vec::new();
-    crate::input::open_plain(&path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(|e| e.to_string())?;
+    for ending in ["-wal", "-shm", "-journal"] {
+        // SQLite would wait for the writer of a FIFO, and read what a link leads to.
+        if beside(&path, ending).is_some_and(|beside| crate::input::is_no_plain_file(&beside)) {
+            return Err(format!("the file {ending} next to it is no plain file"));
+        }
+    }
+    let file = crate::input::open_plain(&path).map_err(|e| e.to_string())?;
+    (&file).take(100).read_to_end(&mut header).map_err(|e| e.to_string())?;
     // Byte 19 is the format version that a reader needs; 2 is the write-ahead log.
     let how = match (header.get(19), wal(&path).is_some()) {
         (Some(2), true) if !beside(&path, "-shm").is_some_and(|shm| shm.is_file()) => {
@@ -116,7 +124,12 @@ fn open(path: &Path) -> Result<Connection, String> {
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let wrong = |error: rusqlite::Error| format!("SQLite reports: {error}");
+    let before = opened(&file);
     let connection = Connection::open_with_flags(uri(&path, how), flags).map_err(wrong)?;
+    // SQLite follows links. What it has opened by the path of a listed file has to be that file.
+    if flowmine_files::is_within(&path) && opened(&file) <= before {
+        return Err("it was replaced while it was opened".to_owned());
+    }
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -135,6 +148,15 @@ fn open(path: &Path) -> Result<Connection, String> {
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON").map_err(wrong)?;
     connection.busy_timeout(std::time::Duration::from_secs(30)).map_err(wrong)?;
     Ok(connection)
+}
+
+/// Number of descriptors of this process that are open on this file.
+fn opened(file: &File) -> usize {
+    let is_same = |name: std::ffi::OsString| {
+        let path = std::path::Path::new("/proc/self/fd").join(name);
+        flowmine_files::FileId::at(&path).ok().zip(flowmine_files::FileId::of(file).ok()).is_some_and(|(a, b)| a == b)
+    };
+    flowmine_files::kernel::names("/proc/self/fd").map_or(0, |names| names.into_iter().filter(|name| is_same(name.clone())).count())
 }
 
 /// Returns the URI of a path, with every byte that needs it escaped.

@@ -102,6 +102,23 @@ const BY_DATABASE: [&str; 10] = [
     "skips_itself 1 completed -",
 ];
 
+/// A FIFO in the place of a file of SQLite's own keeps nobody waiting.
+#[test]
+fn what_lies_beside_a_database_is_a_plain_file() {
+    for ending in ["-wal", "-shm", "-journal"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("airflow.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE task_instance (task_id TEXT)").unwrap();
+        let beside = dir.path().join(format!("airflow.db{ending}"));
+        assert!(std::process::Command::new("mkfifo").arg(&beside).status().unwrap().success());
+        let refused = flowmine_extract_workflow::airflow::is_database(&path).unwrap_err();
+        assert!(refused.contains("no plain file"), "{refused}");
+        std::fs::remove_file(&beside).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &beside).unwrap();
+        assert!(flowmine_extract_workflow::airflow::is_database(&path).is_err());
+    }
+}
+
 #[test]
 fn databases_of_both_majors() {
     for version in ["2.11.2", "3.3.2"] {

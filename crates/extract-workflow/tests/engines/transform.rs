@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use flowmine_dataset::Dataset;
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::diagnostic::Diagnostics;
@@ -38,6 +40,46 @@ fn statuses(rows: &[Row]) -> Vec<String> {
         format!("{} {} {} {} {}", row.logical_task, row.attempt.unwrap(), row.status, part(&row.failed_layer), part(&row.failed_in))
     };
     rows.iter().map(row_status).collect()
+}
+
+/// Whose directory it is swaps a record and a link while it is imported: what the link leads to is
+/// never read.
+#[test]
+fn a_link_that_comes_after_the_listing_is_not_followed() {
+    let top = tempfile::tempdir().unwrap();
+    let (dir, secret) = (top.path().join("given"), top.path().join("secret.record"));
+    std::fs::create_dir(&dir).unwrap();
+    let record = std::fs::read_to_string(Transform.find(&fixtures()).unwrap().first().unwrap()).unwrap();
+    std::fs::write(&secret, record.replace("\"use\"", "\"SECRET\"").replace("\"make\"", "\"SECRET\"")).unwrap();
+    std::fs::write(dir.join("t_1.record"), &record).unwrap();
+    std::os::unix::fs::symlink(&secret, dir.join(".link")).unwrap();
+    let names = ["t_1.record", ".link"].map(|name| std::ffi::CString::new(dir.join(name).into_os_string().into_encoded_bytes()).unwrap());
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                // SAFETY: two texts with a zero at their ends.
+                unsafe {
+                    libc::renameat2(libc::AT_FDCWD, names[0].as_ptr(), libc::AT_FDCWD, names[1].as_ptr(), libc::RENAME_EXCHANGE);
+                }
+            }
+        });
+        let (mut read, mut secrets) = (0, 0);
+        for n in 0..200 {
+            let dataset = Dataset::open_or_create(&top.path().join(n.to_string())).unwrap();
+            import_files(&dataset, &Transform, std::slice::from_ref(&dir), &Options::default()).unwrap();
+            dataset
+                .read::<flowmine_schema::tables::TaskRun<'static>, flowmine_dataset::DatasetError>(|row| {
+                    read += 1;
+                    secrets += usize::from(row.logical_task == "SECRET");
+                    Ok(())
+                })
+                .unwrap();
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        (read > 0, secrets)
+    });
+    assert_eq!(found, (true, 0));
 }
 
 #[test]

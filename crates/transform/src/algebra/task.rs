@@ -307,7 +307,7 @@ pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     let mut out = Environment::new();
     for (name, setting) in value.as_object("environment")? {
         if !is_variable(name) {
-            return Err(setting.fault("the name of a variable has letters, digits and underscores, and begins with no digit"));
+            return Err(setting.fault("the name of a variable has letters, digits and underscores, and begins with no digit and not with fm_"));
         }
         let extension = |text: &Value| Ok::<_, Fault>(text.as_text("what extends a variable")?.to_owned());
         let setting = match &setting.data {
@@ -326,8 +326,11 @@ pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     Ok(out)
 }
 
-/// Whether the environment can have a variable of this name.
+/// Whether the environment can have a variable of this name. Those of the scripts begin with `fm_`.
 pub(crate) fn is_variable(name: &str) -> bool {
+    if name.starts_with("fm_") {
+        return false;
+    }
     let mut letters = name.chars();
     let begins = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     begins && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')

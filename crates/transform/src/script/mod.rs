@@ -105,6 +105,7 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     out.push_str(parts::NOTE);
     if private || layer.sandbox {
         out.push_str(parts::PRIVATE);
+        out.push_str(parts::MOUNTED);
     }
     out.push_str(parts::SIGNALS);
     out.push_str(if level == 0 { parts::PASS_TO_TASK } else { parts::PASS_TO_LAYER });
@@ -112,6 +113,9 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     if layer.sandbox {
         boxed::sandbox(&mut out, layer, record);
     }
+    let variables = environment(layers, level);
+    let env = if variables.is_empty() { "" } else { " env" };
+    let _ = writeln!(out, "fm_inside() {{ fm_run{env}{variables} \"$@\"; }}");
     post(&mut out, layer);
     record_line(&mut out, about.task, layer, level);
     if private {
@@ -131,25 +135,29 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     if private {
         let _ = writeln!(out, "fm_phase=pre\nfm_private \"$PWD/.t_{}\" || exit 125\nfm_own=$fm_new", layer.id);
     }
-    environment(&mut out, layers, level);
     run(&mut out, layers, level);
     out.push_str("}\n");
     out
 }
 
-/// Variables of this layer. One that a layer above sets or masks too is that layer's: it updates
-/// the task's value.
-fn environment(out: &mut String, layers: &[Layer], level: usize) {
+/// Variables of this layer, as arguments of `env`: what runs the layer is not to have them. One that
+/// a layer above sets or masks too is that layer's: it updates the task's value. Those of layers are
+/// none of the task's.
+fn environment(layers: &[Layer], level: usize) -> String {
     let above = |name: &str| layers[level + 1..].iter().any(|layer| fixes(&layer.parts.environment, name));
-    for (name, setting) in &layers[level].parts.environment {
+    let own = |name: &str| matches!(name, "FLOWMINE_LAYERS" | "FLOWMINE_LAYER" | "FLOWMINE_TASK" | "FLOWMINE_DIR");
+    let settings = || layers[level].parts.environment.iter().filter(|(name, _)| !own(name));
+    let (mut masks, mut values) = (String::new(), String::new());
+    for (name, setting) in settings() {
         let _ = match setting {
             Setting::Set(_) | Setting::Mask if above(name) => Ok(()),
-            Setting::Set(value) => writeln!(out, "export {name}={}", quoted(value)),
-            Setting::Mask => writeln!(out, "unset {name}"),
-            Setting::Prepend(text) => writeln!(out, "export {name}={}\"${{{name}-}}\"", quoted(text)),
-            Setting::Append(text) => writeln!(out, "export {name}=\"${{{name}-}}\"{}", quoted(text)),
+            Setting::Set(value) => write!(values, " {name}={}", quoted(value)),
+            Setting::Mask => write!(masks, " -u {name}"),
+            Setting::Prepend(text) => write!(values, " {name}={}\"${{{name}-}}\"", quoted(text)),
+            Setting::Append(text) => write!(values, " {name}=\"${{{name}-}}\"{}", quoted(text)),
         };
     }
+    masks + &values
 }
 
 fn fixes(environment: &Environment, name: &str) -> bool {
@@ -179,8 +187,8 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         // What is the script below and nothing else needs no shell of its own.
         let below = level.checked_sub(1).map(|below| format!("./{}", layers[below].script()));
         let _ = match below {
-            Some(below) if below == command.cmd => writeln!(out, "fm_run {below}"),
-            _ => writeln!(out, "fm_run sh -c {}", script_word(&format!("{takes}{}", command.cmd))),
+            Some(below) if below == command.cmd => writeln!(out, "fm_inside {below}"),
+            _ => writeln!(out, "fm_inside sh -c {}", script_word(&format!("{takes}{}", command.cmd))),
         };
         out.push_str("exit \"$fm_code\"\n");
         return;
@@ -190,7 +198,7 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         let _ = writeln!(text, "eval {} || exit", script_word(pre));
     }
     let _ = write!(text, ": >\"$FLOWMINE_DIR/.began\"\n{}", command.cmd);
-    let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_own\"", quoted(&text));
+    let _ = writeln!(out, "fm_inside sh -c {} sh \"$fm_own\"", quoted(&text));
     out.push_str("[ -e \"$fm_own/.began\" ] || fm_phase=pre\nexit \"$fm_code\"\n");
 }
 

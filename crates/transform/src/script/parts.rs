@@ -12,7 +12,6 @@ pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: 
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
 fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
-{ read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
   { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
 }
@@ -77,6 +76,25 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 }
 "#;
 
+/// `fm_mounted`: whether a file system is mounted at a directory, or below it. What is behind such a
+/// mount is not of this run, and a bind mount has the device of what it is in. The kernel writes
+/// some bytes of a place in octal. Without `/proc` nothing is known of mounts.
+pub(super) const MOUNTED: &str = r##"fm_mounted_text='fm_m=$(cd -P -- "${1%/*}" && printf "%s/." "${PWD%/}") || exit
+fm_m=${fm_m%.}${1##*/}
+fm_m=$fm_m LC_ALL=C awk '\''BEGIN { top = ENVIRON["fm_m"] }
+  {
+    n = split($5, part, /\\/)
+    place = part[1]
+    for (i = 2; i <= n; i++) {
+      code = substr(part[i], 1, 3)
+      place = place (code == "040" ? " " : code == "011" ? "\t" : code == "012" ? "\n" : code == "134" ? "\\" : "#") substr(part[i], 4)
+    }
+    if (place == top || index(place, top "/") == 1) { found = 1; exit }
+  }
+  END { exit !found }'\'' /proc/self/mountinfo 2>/dev/null'
+fm_mounted() { (set -- "$1" && eval "$fm_mounted_text"); }
+"##;
+
 /// Who the descendants of a process are, and signals. A shell cannot ask whether a signal came to it
 /// alone. So each layer has a witness in its process group, which blocks the signals: one that also
 /// waits for the witness went to the group, or to all processes one after the other, and the command
@@ -90,19 +108,31 @@ pub(super) const PRIVATE: &str = r#"fm_private() {
 /// unseen. Where `env` cannot reset INT and QUIT all below ignores them, and gets TERM.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
   # In `stat` a process can write whole lines by its name; in `status` the kernel escapes them. Linux before 4.1 has no NSpgid.
-  cat /proc/[0-9]*/status 2>/dev/null | awk '/^Name:/ { p = "" } /^State:/ { s = $2 } /^Pid:/ { p = $2 } /^PPid:/ { up = $2 }
+  cat /proc/[0-9]*/status 2>/dev/null | LC_ALL=C awk '/^Name:/ { p = "" } /^State:/ { s = $2 } /^Pid:/ { p = $2 } /^PPid:/ { up = $2 }
     /^NSpgid:/ && p != "" { some = 1; if (s !~ /[ZX]/) print p, up, $2 }
     END { exit !some }' || ps -A -o pid= -o ppid= -o pgid=
 }
-fm_tree() {
-  fm_parents | awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
-    while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
+# A process that may have ended by then is `PID:START`: its number may be another's. `same` is its PID where it still is the same.
+fm_born='function born(p, f, l, t, a) {
+  f = "/proc/" p "/stat"
+  while ((getline l <f) > 0) t = t l "\n"
+  close(f)
+  return sub(/^.*\) /, "", t) && split(t, a, " ") > 19 ? a[20] : ""
 }
-fm_children() { fm_parents | awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
+function same(one, of) { return split(one, of, ":") < 2 || born(of[1]) == of[2] ? of[1] : "" }'
+# These processes and all below them.
+fm_tree() {
+  fm_parents | LC_ALL=C awk -v roots="$*" "$fm_born"' BEGIN { n = split(roots, r, " "); for (i = 1; i <= n; i++) if (!(r[i] in is)) { is[r[i]]; printf "%s:%s ", r[i], born(r[i]) } }
+    { up[$1] = $2 }
+    END { for (p in up) { if (p in is) continue; q = p; n = 0
+      while (q in up && n++ < 10000) { q = up[q]; if (q in is) { printf "%s:%s ", p, born(p); break } } } }'
+}
+fm_same() { LC_ALL=C awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " "); for (i = 1; i <= n; i++) if (q = same(p[i])) printf "%s ", q }'; }
+fm_children() { fm_parents | LC_ALL=C awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
 # Of processes those of our process group (==), or of others (!=).
 fm_group() {
-  fm_parents | awk -v self="$$" -v all=" $2 " '{ group[$1] = $3 }
-    END { for (p in group) if (index(all, " " p " ") && group[p] '"$1"' group[self]) printf "%s ", p }'
+  fm_parents | LC_ALL=C awk -v self="$$" -v all="$2" "$fm_born"' { group[$1] = $3 }
+    END { n = split(all, p, " "); for (i = 1; i <= n; i++) { q = same(p[i]); if (q in group && group[q] '"$1"' group[self]) printf "%s ", q } }'
 }
 # Not every `sleep` knows parts of a second.
 fm_nap() {
@@ -215,7 +245,8 @@ pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
 }
 # shellcheck disable=SC2046
 fm_take() {
-  fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
+  fm_to=$(fm_task)
+  fm_left="$(fm_tree $fm_to)$fm_left"
   fm_ask "$1" "$2"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   if [ "$fm_how" != alone ]; then
@@ -227,7 +258,7 @@ fm_take() {
     *) fm_pass "$1" "$(fm_task)" ;;
   esac
   case $fm_wide$1 in
-    INT) fm_pass INT "${fm_left#"$(fm_task) "}" ;;
+    INT) fm_pass INT "$(fm_same $fm_left)" "$(fm_task)" ;;
     URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
   esac
   fm_wide=''
@@ -252,7 +283,7 @@ pub(super) const TAKES: &str = r#"trap 'exit "$?"' HUP INT QUIT TERM; trap 'case
 pub(super) const PASS_TO_LAYER: &str = r#"fm_marked() {
   for fm_p in $(
     unset FLOWMINE_LAYER
-    grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
+    LC_ALL=C grep -lszF "FLOWMINE_LAYER=$$.$fm_begun" /proc/[0-9]*/environ
   ); do
     fm_p=${fm_p#/proc/} fm_p=${fm_p%/environ}
     [ "$fm_p" = "$fm_child" ] || printf '%s ' "$fm_p"
@@ -270,7 +301,7 @@ fm_next() {
       fi
     done
   done
-  [ "$fm_y" = ' ' ] || fm_parents | awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
+  [ "$fm_y" = ' ' ] || fm_parents | LC_ALL=C awk -v all="$fm_y" 'index(all, " " $1 " ") && !index(all, " " $2 " ") { printf "%s ", $1 }'
 }
 fm_wide_pass() {
   if [ -n "$fm_wide" ]; then
@@ -283,7 +314,7 @@ fm_wide_pass() {
 # shellcheck disable=SC2046
 fm_take() {
   fm_between=$(fm_marked)
-  fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left"
+  fm_left="$(fm_tree "$fm_child" $fm_between)$fm_left"
   fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
@@ -294,7 +325,7 @@ fm_take() {
       fm_wide_pass "$1" "$fm_to"
       ;;
     alone)
-      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
+      if ! { tr '\000' ' ' <"/proc/$fm_child/cmdline" | LC_ALL=C grep -qF "' HUP INT QUIT TERM"; } 2>/dev/null; then
         # The command needs no shell, or has replaced it.
         fm_wide_pass "$1" "${fm_to:-$fm_child}"
         return 0
@@ -322,14 +353,15 @@ fm_take() {
 /// A signal that comes at the moment when the child ends can make bash lose the child's status. So
 /// the task of a script that bash runs has a shell of its own, which ends a moment after a signal.
 /// What runs above ends later anyway.
-pub(super) const RUN: &str = r#"fm_pass() {
-  for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
+pub(super) const RUN: &str = r#"# The third argument is what has it already.
+fm_pass() {
+  for fm_p in $2; do case " ${3-} " in *" $fm_p "*) ;; *) kill -s "$1" "$fm_p" 2>/dev/null ;; esac; done
   fm_told="$fm_told$2 "
 }
 fm_roots() {
-  fm_parents | awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
+  fm_parents | LC_ALL=C awk -v left="$fm_left" "$fm_born"' BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) if (p = same(l[i])) ours[p] = l[i] }
     $1 in ours { up[$1] = $2 }
-    END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
+    END { for (p in up) if (!(up[p] in up)) printf "%s ", ours[p] }'
 }
 # What is left is told from above: a layer ends what is below it itself. USR1 and USR2 count where the command ended by them.
 fm_sweep() {
@@ -342,14 +374,14 @@ fm_sweep() {
     [ -n "$fm_top" ] || break
     for fm_p in $fm_top; do
       case $fm_told in
-        *" $fm_p "*) ;;
-        *) kill -s "$fm_s" "$fm_p" 2>/dev/null ;;
+        *" $fm_p "* | *" ${fm_p%:*} "*) ;;
+        *) kill -s "$fm_s" "${fm_p%:*}" 2>/dev/null ;;
       esac
       fm_told="$fm_told$fm_p "
     done
     fm_n=$((fm_n + 1))
     if [ "$fm_n" -gt 100 ]; then
-      for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
+      for fm_p in $(fm_same $fm_left); do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
     fm_nap 0.1
@@ -408,7 +440,7 @@ fm_run() {
 /// Where its directory could not be made the layer has not begun, and nothing of it runs.
 pub(super) const AFTER: &str = r#"fm_after() {
   [ -n "$fm_own" ] || return 0
-  fm_run sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
+  fm_inside sh -c "trap : USR1 USR2; $fm_post_text" sh "$fm_code" "$fm_failed" "$fm_own"
   fm_new=''
   [ ! -f "$fm_own/.exit" ] || read -r fm_new <"$fm_own/.exit"
   case $fm_new in
@@ -427,13 +459,22 @@ pub(super) fn end(out: &mut String, after: bool, private: bool, sandbox: bool) {
     let parts = [
         (true, POST_BEGINS),
         (after, "  fm_after\n  [ -z \"$fm_signal\" ] || fm_code=$fm_sig_code\n"),
-        (private, "  [ -z \"$fm_own\" ] || rm -rf -- \"$fm_own\"\n"),
+        (private, OWN_REMOVED),
         // Nothing is left to pass a signal on to, and one to the group would end `cp` and `mv`.
         (sandbox, "  trap '' HUP INT QUIT TERM USR1 USR2\n  fm_sandbox_out\n"),
         (true, POST_ENDS),
     ];
     parts.iter().filter(|(there, _)| *there).for_each(|(_, text)| out.push_str(text));
 }
+
+const OWN_REMOVED: &str = r#"  if [ -n "$fm_own" ]; then
+    if fm_mounted "$fm_own"; then
+      fm_say "a file system is mounted in $fm_own, which stays: unmount it before you remove the directory"
+    else
+      rm -rf -- "$fm_own"
+    fi
+  fi
+"#;
 
 const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?
@@ -477,7 +518,7 @@ fm_check() {
       return 1
     fi
   done
-  if [ -e "$fm_home/$fm_record" ] && [ -z "$(find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
+  if [ -e "$fm_home/$fm_record" ] && [ -z "$(LC_ALL=C find "$fm_home/$fm_record" -prune -type f -links 1)" ]; then
     fm_say "$fm_record is no plain file with one name: remove it"
     fm_refused=1
     return 1

@@ -11,10 +11,10 @@ fm_list() { (cd "$fm_home" && fm_lines '%i %s %y' "$@"); }
 fm_made_ours() {
   # shellcheck disable=SC3067
   [ -f "$fm_home/$fm_made" ] && [ ! -L "$fm_home/$fm_made" ] && [ -O "$fm_home/$fm_made" ] \
-    && [ -z "$(find "$fm_home/$fm_made" -prune \( -perm -020 -o -perm -002 \))" ]
+    && [ -z "$(LC_ALL=C find "$fm_home/$fm_made" -prune \( -perm -020 -o -perm -002 \))" ]
 }
 fm_older_find() {
-  ! fm_made_ours || fm_older=$(fm_list "$@" | grep -Fx -f "$fm_home/$fm_made")
+  ! fm_made_ours || fm_older=$(fm_list "$@" | LC_ALL=C grep -Fx -f "$fm_home/$fm_made")
 }
 # Lines of files that are not in the sandbox, what is in a directory before it.
 fm_missing() {
@@ -62,7 +62,7 @@ fm_remove() {
 fm_stale() {
   fm_encode "$1"
   if [ -L "$2" ]; then fm_x=1; else fm_x=0; fi
-  printf '%s\n' "$fm_older" "$fm_came" "$fm_above" | fm_own=$fm_e awk -v only="$fm_x" '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
+  printf '%s\n' "$fm_older" "$fm_came" "$fm_above" | fm_own=$fm_e LC_ALL=C awk -v only="$fm_x" '{ name = $0; sub(/^[^ ]* [^ ]* [^ ]* [^ ]* [^ ]* /, "", name) }
     name == ENVIRON["fm_own"] || !only && index(name, ENVIRON["fm_own"]) == 1' | LC_ALL=C sort -r -k 6 | fm_remove
   [ ! -e "$2" ] && [ ! -L "$2" ]
 }
@@ -73,9 +73,9 @@ fm_gone_remove() {
   fm_x=$(
     {
       printf '%s\n' "$fm_names$fm_links_left"
-      [ "$fm_code" = 0 ] || printf '%s\n' "$fm_older" | sed 's/^/line /'
+      [ "$fm_code" = 0 ] || printf '%s\n' "$fm_older" | LC_ALL=C sed 's/^/line /'
       fm_list "$@"
-    } | awk '{ rest = substr($0, index($0, " ") + 1) }
+    } | LC_ALL=C awk '{ rest = substr($0, index($0, " ") + 1) }
       $1 == "name" { made[rest] = 1; next }
       $1 == "link" { link[rest] = 1; next }
       $1 == "line" { older[rest] = 1; next }

@@ -5,30 +5,30 @@
 pub(super) const LINES: &str = r#"fm_nl='
 '
 fm_join() {
-  awk '/^\/\// { if (NR > 1) print line; line = substr($0, 3); next } { line = line "//n" $0 } END { if (NR > 0) print line }'
+  LC_ALL=C awk '/^\/\// { if (NR > 1) print line; line = substr($0, 3); next } { line = line "//n" $0 } END { if (NR > 0) print line }'
 }
 # Lines of names and of what is below them, each after what `stat` prints for a format.
 fm_lines() {
   fm_x=$1
   shift
-  find "$@" -exec stat -c "//$fm_x %n/" -- {} + 2>/dev/null | fm_join
+  LC_ALL=C find "$@" -exec stat -c "//$fm_x %n/" -- {} + 2>/dev/null | fm_join
 }
 # `fm_f` is the name in a line.
 fm_decode() {
   fm_f=${1%/}
   case $fm_f in
-    *//*) fm_f=$(printf '%s\n' "$fm_f" | awk '{ gsub("//n", "\n"); printf "%s.", $0 }') && fm_f=${fm_f%.} ;;
+    *//*) fm_f=$(printf '%s\n' "$fm_f" | LC_ALL=C awk '{ gsub("//n", "\n"); printf "%s.", $0 }') && fm_f=${fm_f%.} ;;
   esac
 }
 fm_encode() {
   fm_e=$1/
   case $1 in
-    *"$fm_nl"*) fm_e=$(printf '%s/.\n' "$1" | awk 'NR > 1 { printf "//n" } { printf "%s", $0 }') && fm_e=${fm_e%.} ;;
+    *"$fm_nl"*) fm_e=$(printf '%s/.\n' "$1" | LC_ALL=C awk 'NR > 1 { printf "//n" } { printf "%s", $0 }') && fm_e=${fm_e%.} ;;
   esac
 }
 # Of the lines after the line `//` those that are before it too (1), or are not (0).
 fm_known() {
-  awk -v known="$1" '$0 == "//" { after = 1; next } !after { was[$0]; next } ($0 in was) == known'
+  LC_ALL=C awk -v known="$1" '$0 == "//" { after = 1; next } !after { was[$0]; next } ($0 in was) == known'
 }
 "#;
 
@@ -37,7 +37,7 @@ fm_known() {
 pub(super) const IN: &str = r#"fm_box='' fm_boxed='' fm_kept='' fm_older='' fm_came='' fm_inside='' fm_modes_in='' fm_dirs=$fm_nl
 fm_sandbox_make() {
   if [ "$fm_disk_mb" -gt 0 ]; then
-    fm_free=$(df -Pk . | awk 'NR == 2 { print $4 }')
+    fm_free=$(df -Pk . | LC_ALL=C awk 'NR == 2 { print $4 }')
     if [ -n "$fm_free" ] && [ "$((fm_free / 1024))" -lt "$fm_disk_mb" ]; then
       fm_say "the task needs $fm_disk_mb MB, and $((fm_free / 1024)) MB are free"
       return 1
@@ -92,8 +92,12 @@ fm_bring_all() {
 }
 # Removes a sandbox, also where directories in it are closed to writing.
 fm_box_remove() {
+  if fm_mounted "$1"; then
+    fm_say "a file system is mounted in $1, which stays: unmount it before you remove the sandbox"
+    return 1
+  fi
   rm -rf -- "$1" 2>/dev/null && return 0
-  find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
+  LC_ALL=C find "$1" -xdev -type d ! -perm -700 -exec chmod u+rwx -- {} \;
   rm -rf -- "$1"
 }
 "#;
@@ -108,7 +112,7 @@ fm_through=$fm_nl fm_targets=$fm_nl fm_idle=$fm_nl fm_followed=$fm_nl
 # shellcheck disable=SC3013
 fm_one() { [ "$1" -ef "$2" ]; }
 # A link is followed where it was made by this user or by root.
-fm_ours() { [ -n "$(find "$1" -prune \( -user 0 -o -user "$(id -u)" \))" ]; }
+fm_ours() { [ -n "$(LC_ALL=C find "$1" -prune \( -user 0 -o -user "$(id -u)" \))" ]; }
 fm_text() { fm_l=$(readlink -- "$1" && printf .) && fm_l=${fm_l%??}; }
 # `fm_r` is the place of the workflow, `fm_q` that of a directory in it, `fm_y` its name below the workflow.
 fm_below() {
@@ -212,7 +216,7 @@ fm_apart() {
     esac
   done <<EOF
 $fm_places
-$(printf '%s\n' "$fm_away" | sed 's/^[^ ]* //')
+$(printf '%s\n' "$fm_away" | LC_ALL=C sed 's/^[^ ]* //')
 EOF
 }
 # When all is brought: nothing that is hidden is here by another name too.
@@ -281,7 +285,7 @@ fm_settle() {
       esac
     fi
     if [ -z "$fm_x" ]; then return 0; fi
-    if ! fm_below "$2" && fm_changed . | grep -qF -e "/$fm_behind.away"; then
+    if ! fm_below "$2" && fm_changed . | LC_ALL=C grep -qF -e "/$fm_behind.away"; then
       fm_keep "what the task wrote through the link $2 before it removed it is in the sandbox"
     else
       rm -f -- "$fm_home/$2"
@@ -379,7 +383,7 @@ fm_directories() {
 fm_fresh_modes() {
   [ -n "$fm_fresh" ] || return 0
   printf %s "$fm_fresh" | LC_ALL=C sort -r | while read -r fm_f; do
-    fm_mode=$(printf '%s\n' "$fm_closed" | fm_own=$fm_f awk '{ name = $0; sub(/^[^ ]* /, "", name) } name == ENVIRON["fm_own"] { print $1; exit }')
+    fm_mode=$(printf '%s\n' "$fm_closed" | fm_own=$fm_f LC_ALL=C awk '{ name = $0; sub(/^[^ ]* /, "", name) } name == ENVIRON["fm_own"] { print $1; exit }')
     fm_decode "$fm_f"
     if [ -L "$fm_f" ] || [ ! -d "$fm_f" ]; then continue; fi
     [ -n "$fm_mode" ] || fm_mode=$(stat -c %a -- "$fm_f" 2>/dev/null) || continue
@@ -404,7 +408,7 @@ done'
 fm_inner_links() {
   [ "$fm_dirs" != "$fm_nl" ] || return 0
   fm_r=$(fm_real "$fm_home") || return 1
-  env "fm_inner_text=$fm_inner_text" find . -type l -exec sh -c 'eval "$fm_inner_text"' sh "$fm_box" "$fm_home" "${fm_r%/}" {} +
+  env LC_ALL=C "fm_inner_text=$fm_inner_text" find . -type l -exec sh -c 'eval "$fm_inner_text"' sh "$fm_box" "$fm_home" "${fm_r%/}" {} +
 }
 "#;
 
@@ -426,7 +430,7 @@ pub(super) const NOTED: &str = r#"fm_tick() {
   rm -f -- "./$fm_behind"
 }
 fm_notice() {
-  [ -z "$fm_placed" ] || fm_behind_was=$(fm_lines '%i %z' . | grep -F -e "/$fm_behind.")
+  [ -z "$fm_placed" ] || fm_behind_was=$(fm_lines '%i %z' . | LC_ALL=C grep -F -e "/$fm_behind.")
   [ -z "$fm_inside$fm_placed" ] || fm_tick
 }
 fm_notice_inside() {

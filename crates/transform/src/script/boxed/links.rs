@@ -26,9 +26,9 @@ came() {
 list() {
   (
     cd -- "$1" && shift &&
-      find . "$@" -type d -print &&
-      find . "$@" -type l -exec stat -c 'link %N' -- {} + &&
-      find . "$@" ! -type d ! -type l -exec stat -c 'file %f %s %Y %n' -- {} +
+      LC_ALL=C find . "$@" -type d -print &&
+      LC_ALL=C find . "$@" -type l -exec stat -c 'link %N' -- {} + &&
+      LC_ALL=C find . "$@" ! -type d ! -type l -exec stat -c 'file %f %s %Y %n' -- {} +
   ) | LC_ALL=C sort
 }
 # What the workflow has by the names that are here.
@@ -36,13 +36,13 @@ list_here() {
   (
     place=$1 here=$2
     cd -- "$here" && shift 2 &&
-      find . "$@" -type d -exec sh -c 'cd -- "$0" && for f; do [ -L "$f" ] || [ ! -d "$f" ] || printf "%s\n" "$f"; done' "$place" {} + &&
-      find . "$@" -type l -exec sh -c 'cd -- "$0" && stat -c "link %N" -- "$@"' "$place" {} + &&
-      find . "$@" ! -type d ! -type l -exec sh -c 'cd -- "$0" && stat -c "file %f %s %Y %n" -- "$@"' "$place" {} +
+      LC_ALL=C find . "$@" -type d -exec sh -c 'cd -- "$0" && for f; do [ -L "$f" ] || [ ! -d "$f" ] || printf "%s\n" "$f"; done' "$place" {} + &&
+      LC_ALL=C find . "$@" -type l -exec sh -c 'cd -- "$0" && stat -c "link %N" -- "$@"' "$place" {} + &&
+      LC_ALL=C find . "$@" ! -type d ! -type l -exec sh -c 'cd -- "$0" && stat -c "file %f %s %Y %n" -- "$@"' "$place" {} +
   ) 2>/dev/null | LC_ALL=C sort
 }
 glob() {
-  g=$(printf '%s.' "$1" | sed 's/[][*?\\]/\\&/g')
+  g=$(printf '%s.' "$1" | LC_ALL=C sed 's/[][*?\\]/\\&/g')
   g=${g%.}
 }
 # Whether a path in the sandbox has in the workflow afterwards what it has here. Outputs in it come out. Where it only holds inputs
@@ -92,7 +92,7 @@ same() {
       if [ "$only" = 1 ]; then list_here "$home/$in" "./$in" "$@"; else list "$home/$in" "$@"; fi
       printf '//\n'
       list "./$in" "$@"
-    } | box=$box home=$home awk -v only="$only" '$0 == "//" { after = 1; next }
+    } | box=$box home=$home LC_ALL=C awk -v only="$only" '$0 == "//" { after = 1; next }
       !after { was[$0]++; left++; next }
       { box = ENVIRON["box"] "/" }
       /^link / { while (i = index($0, box)) $0 = substr($0, 1, i - 1) ENVIRON["home"] "/" substr($0, i + length(box)) }
@@ -121,7 +121,7 @@ comes() {
 }
 encoded() {
   e=$1
-  case $1 in *"$nl"*) e=$(printf '%s.' "$1" | awk 'NR > 1 { printf "//n" } { printf "%s", $0 }') && e=${e%.} ;; esac
+  case $1 in *"$nl"*) e=$(printf '%s.' "$1" | LC_ALL=C awk 'NR > 1 { printf "//n" } { printf "%s", $0 }') && e=${e%.} ;; esac
 }
 # Prints that a directory is copied: the caller knows which of the directories in it the task had closed.
 copied() {
@@ -151,7 +151,7 @@ content() {
     done
     copied "$real" "$link"
     cp -a -- "$real" "$link" &&
-      fm_depth=$((fm_depth + 1)) fm_copy=$link fm_real=$real find "$link" -type l -exec sh -c 'eval "$fm_links_text"' sh "$box" "$home" "$n" "$@" {} +
+      fm_depth=$((fm_depth + 1)) fm_copy=$link fm_real=$real LC_ALL=C find "$link" -type l -exec sh -c 'eval "$fm_links_text"' sh "$box" "$home" "$n" "$@" {} +
   else
     ln -- "$real" "$link" 2>/dev/null || cp -a -- "$real" "$link"
   fi

@@ -207,7 +207,13 @@ fn inward(out: &mut String, files: &Files<'_>) {
 
 fn outward(out: &mut String, files: &Files<'_>) {
     out.push_str("fm_sandbox_out() {\n  [ -n \"$fm_box\" ] || return 0\n");
-    out.push_str("  if ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return 1\n");
+    // Behind a mount is what is not the task's, such as a directory on another host.
+    out.push_str("  if fm_mounted \"$fm_box\"; then\n");
+    out.push_str(
+        "    fm_keep 'a file system is mounted in the sandbox, and no output leaves it: unmount it before you remove the sandbox'\n",
+    );
+    out.push_str("    [ ! -f \"$fm_box/$fm_record\" ] || fm_note \"$(cat -- \"$fm_box/$fm_record\")\"\n");
+    out.push_str("  elif ! cd -P -- \"$fm_box\"; then\n    fm_keep \"the sandbox is gone, and what was in it\"\n    fm_kept=''\n    cd \"$fm_home\" || return 1\n");
     out.push_str("  elif [ -n \"$fm_boxed\" ]; then\n    fm_box_itself=$PWD\n");
     if !files.outputs.is_empty() {
         out.push_str("    fm_open\n");

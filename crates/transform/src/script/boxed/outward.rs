@@ -12,14 +12,14 @@ pub(super) const KEEP: &str = r#"fm_keep() {
 pub(super) const OUT: &str = r#"fm_closed='' fm_merged='' fm_fresh='' fm_there=$fm_nl
 # Directories that the task has closed are opened; their modes are given back in the workflow.
 fm_open() {
-  [ -n "$(find . -type d ! -perm -700 2>/dev/null)" ] || return 0
+  [ -n "$(LC_ALL=C find . -type d ! -perm -700 2>/dev/null)" ] || return 0
   fm_closed=$(
     {
-      find . -type d ! -perm -500 -exec stat -c '//%a %n/' -- {} \; -exec chmod u+rx -- {} \;
-      find . -type d ! -perm -200 -exec stat -c '//%a %n/' -- {} +
+      LC_ALL=C find . -type d ! -perm -500 -exec stat -c '//%a %n/' -- {} \; -exec chmod u+rx -- {} \;
+      LC_ALL=C find . -type d ! -perm -200 -exec stat -c '//%a %n/' -- {} +
     } | fm_join
   )
-  find . -type d ! -perm -200 -exec chmod u+w -- {} +
+  LC_ALL=C find . -type d ! -perm -200 -exec chmod u+w -- {} +
 }
 # Links among the outputs, and in directories among them.
 fm_links() {
@@ -38,8 +38,8 @@ fm_links() {
   [ -n "$fm_n" ] || return 0
   # The program prints which directories it copied where.
   fm_copies=$(
-    env "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" "fm_followed=$fm_followed" "fm_absent=$fm_absent" "fm_own=$fm_behind$fm_nl$fm_record" fm_depth=0 fm_copy= fm_real= \
-      find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
+    env LC_ALL=C "fm_links_text=$fm_links_text" "fm_dirs=$fm_dirs" "fm_followed=$fm_followed" "fm_absent=$fm_absent" "fm_own=$fm_behind$fm_nl$fm_record" fm_depth=0 fm_copy= fm_real= \
+      LC_ALL=C find "$@" -type l -exec sh -c 'eval "$fm_links_text"' sh "$fm_box" "$fm_home" "$#" "$@" {} +
   )
   fm_x=$?
   fm_maps=$fm_maps$fm_nl$fm_copies
@@ -56,17 +56,19 @@ for d; do
   if [ "$d" != . ] && { [ -L "$t" ] || [ ! -d "$t" ]; }; then
     room "${t%/*}" && rm -f -- "$t" && mkdir -- "$t" || exit
   fi
-  [ -n "$(find "$d/." ! -name . -prune ! -type d)" ] || continue
+  [ -n "$(LC_ALL=C find "$d/." ! -name . -prune ! -type d)" ] || continue
   room "$t" && (
-    cd -- "$d" && find . ! -name . -prune ! -type d -exec sh -c "to=\$1
+    cd -- "$d" && LC_ALL=C find . ! -name . -prune ! -type d -exec sh -c "to=\$1
       shift
-      (cd -- \"\$to\" && rm -rf -- \"\$@\") && \$fm_take -- \"\$@\" \"\$to/\"" sh "$t" {} +
+      (cd -- \"\$to\" && for f; do
+        if [ -d \"\$f\" ] && [ ! -L \"\$f\" ] && sh -c \"\$fm_mounted_text\" sh \"\$f\"; then exit 1; fi
+      done && rm -rf -- \"\$@\") && \$fm_take -- \"\$@\" \"\$to/\"" sh "$t" {} +
   ) || exit
 done'
 fm_merge() {
   (
-    cd -- "$1" && env "fm_merge_text=$fm_merge_text" "fm_take=$fm_take" \
-      find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
+    cd -- "$1" && env LC_ALL=C "fm_merge_text=$fm_merge_text" "fm_mounted_text=$fm_mounted_text" "fm_take=$fm_take" \
+      LC_ALL=C find . -type d -exec sh -c 'eval "$fm_merge_text"' sh "$2" "$3" {} +
   )
 }
 fm_move() {
@@ -150,14 +152,14 @@ fm_modes() {
   fm_encode "$1"
   {
     printf '%s\n' "$fm_maps"
-    printf '%s\n' "$fm_closed" | sed 's/^/closed /'
+    printf '%s\n' "$fm_closed" | LC_ALL=C sed 's/^/closed /'
     if [ -n "$fm_merged" ]; then
-      printf '%s\n' "$fm_modes_in" | sed 's/^/in /'
-      printf '%s\n' "$fm_older" | sed 's/^/older /'
+      printf '%s\n' "$fm_modes_in" | LC_ALL=C sed 's/^/in /'
+      printf '%s\n' "$fm_older" | LC_ALL=C sed 's/^/older /'
       mkdir -- "./$fm_behind" && stat -c 'new %a' -- "./$fm_behind" && rmdir -- "./$fm_behind"
       [ ! -d "$1" ] || fm_lines 'now %a' "$1" -type d
     fi
-  } | fm_own=$fm_e awk 'function closes(name, mode, i) {
+  } | fm_own=$fm_e LC_ALL=C awk 'function closes(name, mode, i) {
       if (name in closed) return
       closed[name]
       if (index(name, ENVIRON["fm_own"]) == 1) print mode, name
@@ -198,7 +200,7 @@ pub(super) const SPARE: &str = r#"fm_spare_find() {
         *) ! fm_one "./$fm_f" "$fm_home/$fm_f" || fm_x=1 ;;
       esac
       if [ -f "./$fm_f" ] && [ -n "$fm_x" ]; then rm -f -- "./$fm_f"; fi
-    elif fm_brought "$fm_f" && printf '%s\n' "$fm_same" | grep -qFx -e "$(fm_lines '%i %z' "./$fm_f")"; then
+    elif fm_brought "$fm_f" && printf '%s\n' "$fm_same" | LC_ALL=C grep -qFx -e "$(fm_lines '%i %z' "./$fm_f")"; then
       if [ ! -e "./$fm_f" ] && [ -e "$fm_home/$fm_f" ]; then
         fm_keep "the output $fm_f is a link that leads out of the input above it"
       elif fm_hides "$fm_f"; then
