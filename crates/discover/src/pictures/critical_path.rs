@@ -220,6 +220,7 @@ fn colour(part: TimePart) -> &'static str {
         TimePart::Read => "#44aa99",
         TimePart::Write => "#e08a5b",
         TimePart::Compute | TimePart::Run => "#2b7bba",
+        TimePart::Overhead => "#9db8cf",
         TimePart::Turnaround => "#88ccee",
     }
 }
