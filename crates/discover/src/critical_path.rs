@@ -215,6 +215,9 @@ pub struct LeftOut {
     pub circular: u64,
     /// Dependencies of tasks that started before their predecessor.
     pub started_before: u64,
+    /// Tasks that started before the end of what they waited for, by no more than the precision of
+    /// the times. Their running time counts from that end.
+    pub started_early: u64,
 }
 
 /// Certainty of a critical path.
@@ -328,20 +331,21 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     put_inferred(run, &chosen, &mut edges);
     found.dependencies.inferred = (edges.len() - before) as u64;
     let (network, _) = Network::new(chosen.tasks.len(), edges);
-    let parts = parts(&chosen, &network);
+    let lengths: Parts = chosen.tasks.iter().map(|task| put_run(task, chosen.length(task))).collect();
+    let parts = parts(&chosen, &network, &lengths, &mut found.left_out);
     let schedule = network.schedule(&times(&parts));
     found.tasks = chosen.tasks.len() as u64;
     found.begin_ns = chosen.begin_ns;
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
-    found.work_ns = flowmine_sums::total(parts.iter().map(running));
+    found.work_ns = flowmine_sums::total(lengths.iter().map(running));
     found.certainty = match found.left_out.tasks_without_parents {
         0 => Certainty::Known,
         _ if (0..).zip(&chosen.known).all(|(at, known)| *known || network.waits_for(at).next().is_some()) => Certainty::Inferred,
         _ => Certainty::Partial,
     };
-    found.span_ns = span(&known, &parts);
+    found.span_ns = span(&known, &lengths);
     if found.certainty != Certainty::Known {
-        found.most_span_ns = Some(most_span(&chosen, &known, &parts).max(found.span_ns));
+        found.most_span_ns = Some(most_span(&chosen, &known, &lengths).max(found.span_ns));
     }
     steps(run, &chosen, &network, &schedule, &parts, &mut found);
     if found.certainty != Certainty::Partial {
@@ -414,6 +418,16 @@ impl<'r> Chosen<'r> {
             chosen.begin_ns = chosen.tasks.iter().filter_map(first).min();
         }
         chosen
+    }
+}
+
+impl Chosen<'_> {
+    /// Returns the time from the start of a task to its end; its running time if no times are known.
+    fn length(&self, task: &RunTask) -> i64 {
+        match self.begin_ns {
+            Some(_) => bounds(task).map_or(0, |(start, end)| end.saturating_sub(start)),
+            None => run_time(task).unwrap_or(0),
+        }
     }
 }
 
@@ -495,21 +509,36 @@ fn lag(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
 }
 
 /// Divides the time of each task into parts.
-fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
-    let Some(begin) = chosen.begin_ns else {
-        return chosen.tasks.iter().map(|task| put_run(task, run_time(task).unwrap_or(0))).collect();
-    };
+fn parts(chosen: &Chosen<'_>, network: &Network, lengths: &Parts, left_out: &mut LeftOut) -> Parts {
+    let Some(begin) = chosen.begin_ns else { return lengths.clone() };
     let full = full_slots(chosen);
     let mut all = Parts::with_capacity(chosen.tasks.len());
-    for (at, task) in (0u32..).zip(&chosen.tasks) {
-        let (start, end) = bounds(task).unwrap_or_default();
-        let mut of = put_run(task, end.saturating_sub(start));
+    for (at, length) in (0u32..).zip(lengths) {
+        let mut of = *length;
         for span in facts(chosen, network, at, begin, &full).iter().flat_map(division::before) {
             flowmine_sums::add_to(&mut of[span.part as usize], span.len_ns());
         }
+        left_out.started_early += u64::from(clamp(&mut of));
         all.push(of);
     }
     all
+}
+
+/// Moves the start of a task to the end of what it waited for, if times that are not exact have it
+/// earlier: no wait is shorter than nothing. Returns whether it did.
+fn clamp(of: &mut [i64; TimePart::ALL.len()]) -> bool {
+    let mut early = of[..LAG].iter().fold(0i64, |sum, ns| sum.saturating_add(*ns)).min(0).saturating_neg();
+    if early == 0 {
+        return false;
+    }
+    of[..LAG].fill(0);
+    for part in [TimePart::Overhead, TimePart::Run, TimePart::Turnaround, TimePart::Compute, TimePart::Read, TimePart::Write] {
+        let taken = early.min(of[part as usize].max(0));
+        of[part as usize] -= taken;
+        early -= taken;
+    }
+    // It ended before that, too: then the parts of the path are longer than the run.
+    true
 }
 
 /// Returns the intervals in which all executor slots were taken; none for jobs, which have no
@@ -787,6 +816,18 @@ mod tests {
         let found = discover(&run(vec![a, b], &[(0, 1)]), &Options::default());
         assert_eq!([TimePart::Run, TimePart::Overhead, TimePart::Queue].map(|part| time(&found, part)), [11, 3, 1]);
         assert_eq!((found.makespan_ns, found.span_ns / S, found.work_ns / S), (Some(15 * S), 11, 11));
+    }
+
+    /// A log with whole seconds next to one with milliseconds.
+    #[test]
+    fn no_wait_is_shorter_than_nothing() {
+        let mut a = task("a", 0, 0, 10);
+        let mut b = task("b", 9, 9, 15);
+        (a.precision_ns, b.precision_ns) = (S / 2, S / 2);
+        let found = discover(&run(vec![a, b], &[(0, 1)]), &Options::default());
+        assert_eq!(names(&found), [("a", After::Begin), ("b", After::Declared)]);
+        assert_eq!((found.makespan_ns, found.left_out.started_early), (Some(15 * S), 1));
+        assert_eq!((found.parts.len(), time(&found, TimePart::Run)), (1, 15), "{found:?}");
     }
 
     #[test]
