@@ -159,7 +159,12 @@ fn waits_and_the_critical_path_have_the_times_of_the_chart() {
         imported(dir.path(), "local", &["snakemake"], &[engines.join("snakemake/local_9")]),
         imported(dir.path(), "slurm", &["snakemake"], &[engines.join("snakemake/slurm_9")]),
         imported(dir.path(), "taskvine", &["taskvine"], &[engines.join("taskvine/2026-03-01T080000")]),
-        imported(dir.path(), "nextflow", &["nextflow", "--year", "2026"], &["nextflow.log", "trace.txt"].map(|of| workflows.join("nextflow-local").join(of))),
+        imported(
+            dir.path(),
+            "nextflow",
+            &["nextflow", "--year", "2026"],
+            &["nextflow.log", "trace.txt"].map(|of| workflows.join("nextflow-local").join(of)),
+        ),
     ];
     let (mut waits, mut steps, mut measured) = (0, 0, 0);
     for dataset in &datasets {

@@ -83,12 +83,7 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
     sheet.text(LEFT + WIDTH, top + 16.0, 11.0, WEAK_TEXT, "text-anchor=\"end\"", ticks.unit);
     let (width, height) = (WIDTH + 2.0 * LEFT, top + 28.0);
     sheet.drawing(Frame { x: 0.0, y: HEADING, w: width, h: height - HEADING });
-    sheet.document(
-        width,
-        height,
-        &heading,
-        "Progress of each process over time with its limiting resource, and use of shared resources",
-    )
+    sheet.document(width, height, &heading, "Progress of each process over time with its limiting resource, and use of shared resources")
 }
 
 fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, top: f64) {

@@ -73,7 +73,10 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
         (left.started_before, dependencies(left.started_before, &format!("of {nouns} that started before what they depend on"))),
         (
             left.started_early,
-            format!("running times of {} before the end of what they waited for, within the precision of the times", counted_of(left.started_early)),
+            format!(
+                "running times of {} before the end of what they waited for, within the precision of the times",
+                counted_of(left.started_early)
+            ),
         ),
     ];
     (facts, left_out.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect())
