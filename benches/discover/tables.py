@@ -9,7 +9,7 @@ Each measurement is a process of its own; printed are seconds of wall, seconds o
 the repetitions by wall. Needs pyarrow, numpy, and the tools that are to be measured.
 
 A log has 20 events a case on average, 100 activities, text case ids, times in nanoseconds, bytes read and written. `grouped` has the
-events of a case together, `interleaved` all events by time. `relations` is PM4Py's table of an object-centric log: 3 objects an event; process_mining gets
+events of a case together, `interleaved` all events by time. `relations` is PM4Py's table of an object-centric log: 3 objects an event, and `relations-uuid` the same with UUIDs; process_mining gets
 the same log as OCEL 2.0 JSON, since it reads no such table. XES files in the folder are measured too; one in the size of a published log comes from
 `cargo run --release -p flowmine-eventlog --example read_log -- make FOLDER/cases.xes.gz`. process_mining is `flowmine-peer` of tests/peer.
 """
@@ -19,6 +19,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 
 COLUMNS = ["case:concept:name", "concept:name", "time:timestamp", "io:read_bytes", "io:written_bytes"]
 
@@ -76,6 +77,17 @@ def relations(folder, count, random, np, pa, pq):
         "ocel:type": pa.array([kinds[k] for k in kind]),
     })
     pq.write_table(table, f"{folder}/relations-{count}.parquet")
+    # The same with UUIDs for events and objects.
+    bits = np.random.default_rng(count + 1).bytes
+
+    def uuids(column):
+        codes = table[column].combine_chunks().dictionary_encode()
+        names = pa.array([str(uuid.UUID(bytes=bits(16), version=4)) for _ in range(len(codes.dictionary))])
+        return pa.DictionaryArray.from_arrays(codes.indices, names).cast(pa.string())
+
+    for column in ["ocel:eid", "ocel:oid"]:
+        table = table.set_column(table.column_names.index(column), column, uuids(column))
+    pq.write_table(table, f"{folder}/relations-uuid-{count}.parquet")
     with open(f"{folder}/relations-{count}.json", "w") as out:
         named = lambda names: "[" + ",".join(f'{{"name":"{name}","attributes":[]}}' for name in names) + "]"
         out.write(f'{{"objectTypes":{named(kinds)},"eventTypes":{named(f"activity {n}" for n in range(30))},"objects":[')

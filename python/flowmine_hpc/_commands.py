@@ -722,6 +722,7 @@ def predict(
     format: Literal["text", "json", "csv", "svg"] | None = None,
     output: Value | None = None,
     details: bool = False,
+    plain: bool = False,
     widen: Value | None = None,
     unlimited: bool = False,
     segments: Value | None = None,
@@ -757,6 +758,7 @@ def predict(
         details: Also give the used share of each resource of each process, and the waiting part
             of each data input: in figures below each process, in CSV a row each. JSON always
             has it
+        plain: Leave out heading and legend of the figure, for papers
         widen: Gain in time for each limiting resource with this multiple of it
         unlimited: Gain in time for each limiting resource without its limit
         segments: With --widen: number of longest intervals with one limiting resource, widened

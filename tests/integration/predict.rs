@@ -79,6 +79,12 @@ fn a_model_is_predicted_in_each_format() {
     assert!(
         !evaluation(&[]).contains("wait to be used") && evaluation(&["--details"]).contains("data video: up to 1.137e9 wait to be used")
     );
+    // For papers, without the heading and the explanation; the names of lines stay.
+    let (whole, plain) = (evaluation(&[]), evaluation(&["--plain"]));
+    assert!(whole.contains("Line: progress from nothing to all.") && !plain.contains("Line: progress from nothing to all."));
+    assert!(whole.contains(">Predicted: all has finished") && !plain.contains(" font-weight=\"bold\">Predicted"), "{plain}");
+    assert!(plain.contains(">download 1</text>") && whole.len() > plain.len(), "{plain}");
+    assert!(said(flowmine().arg("predict").arg(model("figure-4.json")).arg("--plain"), 2).contains("--plain is for a figure"));
     let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv"]), 0).stdout;
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 7);
     // Six segments with three resources and three inputs each; from 16 to 33 resource 2 is used whole.

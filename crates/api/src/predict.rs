@@ -44,6 +44,8 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Whether use of resources and waiting data are written, too.
     pub details: bool,
+    /// Whether a figure has no heading and no legend.
+    pub plain: bool,
     /// The CSV file with measured values of a sweep.
     pub measured: Option<PathBuf>,
 }

@@ -59,13 +59,16 @@ pub enum TimePart {
     /// Its running time, if they were not traced, or if the reads and writes of parallel processes
     /// add up to more than the running time.
     Run,
+    /// The rest of the time from its start to its end, if its engine measured the running time:
+    /// staging, wrappers, and the time until the engine noticed the end.
+    Overhead,
     /// From its submission to its end, if its start is not known.
     Turnaround,
 }
 
 impl TimePart {
     /// All parts, in the order in which they occur.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Unknown,
         Self::Slots,
         Self::Submission,
@@ -78,6 +81,7 @@ impl TimePart {
         Self::Write,
         Self::Compute,
         Self::Run,
+        Self::Overhead,
         Self::Turnaround,
     ];
 
@@ -96,6 +100,7 @@ impl TimePart {
             Self::Write => "write",
             Self::Compute => "compute",
             Self::Run => "run",
+            Self::Overhead => "overhead",
             Self::Turnaround => "turnaround",
         }
     }
@@ -115,6 +120,7 @@ impl TimePart {
             Self::Write => "writing",
             Self::Compute => "running without reading or writing",
             Self::Run => "running",
+            Self::Overhead => "started, outside of the running time that the engine measured",
             Self::Turnaround => "queued and running, when it started is not known",
         }
     }
@@ -157,8 +163,8 @@ pub struct CriticalPath {
     /// Longest path of running times alone, over known dependencies, in nanoseconds: more machines
     /// cannot make the run shorter.
     pub span_ns: i64,
-    /// Longest chain of running times that the times allow, in nanoseconds: with enough machines
-    /// the run needs at most this. Null if all dependencies are known; then it is `span_ns`.
+    /// Longest chain of times from start to end that the times allow, in nanoseconds: with enough
+    /// machines the run needs at most this. Null if all dependencies are known; then it is `span_ns`.
     pub most_span_ns: Option<i64>,
     /// Numbers of dependencies by source.
     pub dependencies: Dependencies,
@@ -209,6 +215,9 @@ pub struct LeftOut {
     pub circular: u64,
     /// Dependencies of tasks that started before their predecessor.
     pub started_before: u64,
+    /// Tasks that started before the end of what they waited for, by no more than the precision of
+    /// the times. Their running time counts from that end.
+    pub started_early: u64,
 }
 
 /// Certainty of a critical path.
@@ -322,20 +331,21 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     put_inferred(run, &chosen, &mut edges);
     found.dependencies.inferred = (edges.len() - before) as u64;
     let (network, _) = Network::new(chosen.tasks.len(), edges);
-    let parts = parts(&chosen, &network);
+    let lengths: Parts = chosen.tasks.iter().map(|task| put_run(task, chosen.length(task))).collect();
+    let parts = parts(&chosen, &network, &lengths, &mut found.left_out);
     let schedule = network.schedule(&times(&parts));
     found.tasks = chosen.tasks.len() as u64;
     found.begin_ns = chosen.begin_ns;
     found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
-    found.work_ns = flowmine_sums::total(parts.iter().map(running));
+    found.work_ns = flowmine_sums::total(lengths.iter().map(running));
     found.certainty = match found.left_out.tasks_without_parents {
         0 => Certainty::Known,
         _ if (0..).zip(&chosen.known).all(|(at, known)| *known || network.waits_for(at).next().is_some()) => Certainty::Inferred,
         _ => Certainty::Partial,
     };
-    found.span_ns = span(&known, &parts);
+    found.span_ns = span(&known, &lengths);
     if found.certainty != Certainty::Known {
-        found.most_span_ns = Some(most_span(&chosen, &known, &parts).max(found.span_ns));
+        found.most_span_ns = Some(most_span(&chosen, &known, &lengths).max(found.span_ns));
     }
     steps(run, &chosen, &network, &schedule, &parts, &mut found);
     if found.certainty != Certainty::Partial {
@@ -408,6 +418,16 @@ impl<'r> Chosen<'r> {
             chosen.begin_ns = chosen.tasks.iter().filter_map(first).min();
         }
         chosen
+    }
+}
+
+impl Chosen<'_> {
+    /// Returns the time from the start of a task to its end; its running time if no times are known.
+    fn length(&self, task: &RunTask) -> i64 {
+        match self.begin_ns {
+            Some(_) => bounds(task).map_or(0, |(start, end)| end.saturating_sub(start)),
+            None => run_time(task).unwrap_or(0),
+        }
     }
 }
 
@@ -489,21 +509,36 @@ fn lag(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
 }
 
 /// Divides the time of each task into parts.
-fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
-    let Some(begin) = chosen.begin_ns else {
-        return chosen.tasks.iter().map(|task| put_run(task, run_time(task).unwrap_or(0))).collect();
-    };
+fn parts(chosen: &Chosen<'_>, network: &Network, lengths: &Parts, left_out: &mut LeftOut) -> Parts {
+    let Some(begin) = chosen.begin_ns else { return lengths.clone() };
     let full = full_slots(chosen);
     let mut all = Parts::with_capacity(chosen.tasks.len());
-    for (at, task) in (0u32..).zip(&chosen.tasks) {
-        let (start, end) = bounds(task).unwrap_or_default();
-        let mut of = put_run(task, end.saturating_sub(start));
+    for (at, length) in (0u32..).zip(lengths) {
+        let mut of = *length;
         for span in facts(chosen, network, at, begin, &full).iter().flat_map(division::before) {
             flowmine_sums::add_to(&mut of[span.part as usize], span.len_ns());
         }
+        left_out.started_early += u64::from(clamp(&mut of));
         all.push(of);
     }
     all
+}
+
+/// Moves the start of a task to the end of what it waited for, if times that are not exact have it
+/// earlier: no wait is shorter than nothing. Returns whether it did.
+fn clamp(of: &mut [i64; TimePart::ALL.len()]) -> bool {
+    let mut early = of[..LAG].iter().fold(0i64, |sum, ns| sum.saturating_add(*ns)).min(0).saturating_neg();
+    if early == 0 {
+        return false;
+    }
+    of[..LAG].fill(0);
+    for part in [TimePart::Overhead, TimePart::Run, TimePart::Turnaround, TimePart::Compute, TimePart::Read, TimePart::Write] {
+        let taken = early.min(of[part as usize].max(0));
+        of[part as usize] -= taken;
+        early -= taken;
+    }
+    // It ended before that, too: then the parts of the path are longer than the run.
+    true
 }
 
 /// Returns the intervals in which all executor slots were taken; none for jobs, which have no
@@ -532,6 +567,10 @@ fn put_run(task: &RunTask, run_ns: i64) -> [i64; TimePart::ALL.len()] {
         of[TimePart::Turnaround as usize] = run_ns;
         return of;
     }
+    // The running time of all models: what the engine measured, otherwise from start to end.
+    let whole_ns = run_ns;
+    let run_ns = run_time(task).filter(|measured| *measured <= whole_ns).unwrap_or(whole_ns);
+    of[TimePart::Overhead as usize] = whole_ns - run_ns;
     let io = task.read_ns.zip(task.write_ns).filter(|(read, write)| read.saturating_add(*write) <= run_ns);
     match io {
         Some((read, write)) => {
@@ -544,19 +583,24 @@ fn put_run(task: &RunTask, run_ns: i64) -> [i64; TimePart::ALL.len()] {
     of
 }
 
+/// Returns the running time of a task.
 fn running(of: &[i64; TimePart::ALL.len()]) -> i64 {
+    from_start(of) - of[TimePart::Overhead as usize]
+}
+
+/// Returns the time from the start of a task to its end.
+fn from_start(of: &[i64; TimePart::ALL.len()]) -> i64 {
     of[LAG + 1..].iter().sum()
 }
 
 fn times(parts: &Parts) -> Times {
-    Times { before_ns: parts.iter().map(|of| of[..LAG].iter().sum()).collect(), run_ns: parts.iter().map(running).collect() }
+    Times { before_ns: parts.iter().map(|of| of[..LAG].iter().sum()).collect(), run_ns: parts.iter().map(from_start).collect() }
 }
 
 /// Returns the longest path of running times.
 fn span(network: &Network, parts: &Parts) -> i64 {
-    let mut times = times(parts);
-    times.before_ns.fill(0);
-    network.schedule(&times).end_ns
+    let run_ns: Vec<i64> = parts.iter().map(running).collect();
+    network.schedule(&Times { before_ns: vec![0; run_ns.len()], run_ns }).end_ns
 }
 
 /// Returns the longest chain of running times that the times allow: a task without known
@@ -574,7 +618,7 @@ fn most_span(chosen: &Chosen<'_>, known: &Network, parts: &Parts) -> i64 {
                 start_ns: start,
                 end_ns: end,
                 waits_until_ns: (!chosen.known[at as usize]).then_some(waits),
-                run_ns: running(of),
+                run_ns: from_start(of),
             })
         })
         .collect();
@@ -604,7 +648,7 @@ fn steps(run: &RunGraph, chosen: &Chosen<'_>, network: &Network, schedule: &Sche
         if until.is_some() {
             of[LAG + 1..].fill(0);
         }
-        let to_ns = until.unwrap_or(start + running(&of));
+        let to_ns = until.unwrap_or(start + from_start(&of));
         let times: Vec<PartTime> =
             TimePart::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
         for (sum, ns) in sums.iter_mut().zip(of) {
@@ -760,6 +804,30 @@ mod tests {
         assert_eq!((a.part, a.gain_ns / S, a.most_ns / S), (TimePart::Run, 5, 6));
         // The longest chain of running times: a, then c.
         assert_eq!((found.span_ns / S, found.work_ns / S), (14, 17));
+    }
+
+    /// The engine measured 7 of the 10 s between start and end of a task.
+    #[test]
+    fn running_time_is_what_the_engine_measured() {
+        let (mut a, mut b) = (task("a", 0, 0, 10), task("b", 10, 11, 15));
+        a.run_time_ns = Some(7 * S);
+        // Longer than from start to end: the parts still add up to the makespan.
+        b.run_time_ns = Some(6 * S);
+        let found = discover(&run(vec![a, b], &[(0, 1)]), &Options::default());
+        assert_eq!([TimePart::Run, TimePart::Overhead, TimePart::Queue].map(|part| time(&found, part)), [11, 3, 1]);
+        assert_eq!((found.makespan_ns, found.span_ns / S, found.work_ns / S), (Some(15 * S), 11, 11));
+    }
+
+    /// A log with whole seconds next to one with milliseconds.
+    #[test]
+    fn no_wait_is_shorter_than_nothing() {
+        let mut a = task("a", 0, 0, 10);
+        let mut b = task("b", 9, 9, 15);
+        (a.precision_ns, b.precision_ns) = (S / 2, S / 2);
+        let found = discover(&run(vec![a, b], &[(0, 1)]), &Options::default());
+        assert_eq!(names(&found), [("a", After::Begin), ("b", After::Declared)]);
+        assert_eq!((found.makespan_ns, found.left_out.started_early), (Some(15 * S), 1));
+        assert_eq!((found.parts.len(), time(&found, TimePart::Run)), (1, 15), "{found:?}");
     }
 
     #[test]

@@ -17,6 +17,9 @@
 //! precision that `tests/integration/inferred.rs` requires on runs with known dependencies.
 
 mod by_bytes;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+mod simulated;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -24,6 +24,7 @@ use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{CorrelateError, Entities, Filter, Jobs, Overview, PackedInt, Timestamp, Waits};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
+use flowmine_schema::time;
 use rustc_hash::FxHashMap;
 
 use part::{JobsOf, TasksOf};
@@ -475,7 +476,7 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let worst = |precisions: [Option<i64>; 2]| precisions.into_iter().flatten().max().unwrap_or(0).max(0) % ZONE_STEP_NS;
     task.precision_ns = worst([row.started_precision_ns, row.finished_precision_ns]);
     task.order_precision_ns = worst([row.submitted_precision_ns, row.finished_precision_ns]);
-    task.run_time_ns = run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
+    task.run_time_ns = run_time_s(row).and_then(time::length_ns);
     task.read_ns = traced.map(|traced| traced.read_time_ns);
     task.write_ns = traced.map(|traced| traced.write_time_ns);
     (task.engine_read_bytes, task.engine_written_bytes) = (row.rchar_bytes, row.wchar_bytes);

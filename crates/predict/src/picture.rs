@@ -11,7 +11,7 @@ mod styles;
 use std::fmt::Write;
 
 use flowmine_draw::axis::{self, Axis, Ticks};
-use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::sheet::{Frame, Num, Part, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::visible;
 
 use crate::analysis::{Limit, Prediction};
@@ -22,6 +22,8 @@ use styles::{ACROSS, DATA, DATA_LINES, LEFT, RESOURCES, SEEN, STEPS};
 pub const MAX_ROWS: usize = 100;
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 96.0;
+/// Height of the heading.
+const HEADING: f64 = 54.0;
 const BELOW: f64 = 44.0;
 /// What the names below a row need.
 const KEY: f64 = 22.0;
@@ -53,6 +55,7 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
         Some(finish) => format!("Predicted: all has finished after {}", flowmine_draw::duration(finish * 1e9)),
         None => "Predicted: not all processes finish".to_owned(),
     };
+    sheet.begin(Part::Heading);
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
     let legend = "Line: progress from nothing to all. Ground: what limits it. Dashed: what each data input allows.";
     let legend = if details { format!("{legend} Below: resources in use, and processes that wait.") } else { legend.to_owned() };
@@ -61,6 +64,7 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
         _ => format!("{legend} The first {rows} of {} processes are drawn.", prediction.len()),
     };
     sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", &legend);
+    sheet.end();
     let mut top = 62.0;
     for at in 0..rows {
         row(&mut sheet, prediction, at, &time, top);
@@ -77,12 +81,9 @@ fn draw(prediction: &Prediction<'_>, details: bool) -> String {
     let ticks = Ticks::of_time(&time, 8.0);
     axis::across(&mut sheet, &time, &ticks, top - 20.0, top - 16.0);
     sheet.text(LEFT + WIDTH, top + 16.0, 11.0, WEAK_TEXT, "text-anchor=\"end\"", ticks.unit);
-    sheet.document(
-        WIDTH + 2.0 * LEFT,
-        top + 28.0,
-        &heading,
-        "Progress of each process over time with its limiting resource, and use of shared resources",
-    )
+    let (width, height) = (WIDTH + 2.0 * LEFT, top + 28.0);
+    sheet.drawing(Frame { x: 0.0, y: HEADING, w: width, h: height - HEADING });
+    sheet.document(width, height, &heading, "Progress of each process over time with its limiting resource, and use of shared resources")
 }
 
 fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, top: f64) {
@@ -281,7 +282,9 @@ pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>, measured: &[(f64
         }
         None => "Not all processes finish, whatever the value".to_owned(),
     };
+    sheet.begin(Part::Heading);
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
+    sheet.end();
     let left = LEFT + WORDS;
     let (low, high) = (of.low.min(of.high), of.low.max(of.high));
     let high = if high > low { high } else { low + 1.0 };
@@ -321,7 +324,9 @@ pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>, measured: &[(f64
     }
     let words = if of.change == Change::Set { path } else { format!("{path}, times") };
     sheet.text(left + (WIDTH - WORDS) / 2.0, top + HIGH + 38.0, 12.0, TEXT, "text-anchor=\"middle\"", &words);
-    sheet.document(WIDTH + 2.0 * LEFT, top + HIGH + 56.0, &heading, "When all has finished, over a number of the model")
+    let (width, height, from) = (WIDTH + 2.0 * LEFT, top + HIGH + 56.0, top - 16.0);
+    sheet.drawing(Frame { x: 0.0, y: from, w: width, h: height - from });
+    sheet.document(width, height, &heading, "When all has finished, over a number of the model")
 }
 
 /// Six digits, without those that are zero.

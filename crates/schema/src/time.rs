@@ -14,6 +14,16 @@ pub fn from_seconds(seconds: i64) -> Option<i64> {
     seconds.checked_mul(SECOND_NS)
 }
 
+/// A length of time in seconds as nanoseconds, rounded: 8.2 seconds have no exact `f64`, and are
+/// 8,200,000,000 ns. `None` for lengths below zero, and from 285 years on.
+///
+/// ```
+/// assert_eq!(flowmine_schema::time::length_ns(8.2), Some(8_200_000_000));
+/// ```
+pub fn length_ns(seconds: f64) -> Option<i64> {
+    (0.0..9e9).contains(&seconds).then(|| (seconds * SECOND_NS as f64).round() as i64)
+}
+
 /// RFC 3339 in UTC with as many fractional digits (0, 3, 6 or 9) as the value needs, so nothing is
 /// cut.
 pub fn rfc3339(ns: i64) -> String {

@@ -21,6 +21,7 @@ use flowmine_logs::task_log::{self, TaskLogError, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables::Process;
+use flowmine_schema::time;
 
 use super::fold::FOLD;
 use super::{About, Input, Model};
@@ -292,7 +293,7 @@ pub fn of(dataset: &Dataset, filter: &Filter) -> Result<Declared, TaskLogError> 
             id: row.task_id.as_deref(),
             logical_task: &row.logical_task,
             parents: row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok()),
-            run_time_ns: run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64),
+            run_time_ns: run_time_s(row).and_then(time::length_ns),
         });
     })?;
     Ok(builder.finish())

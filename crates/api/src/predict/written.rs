@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use flowmine_draw::plain::plain;
 use flowmine_predict::model::Model;
 use flowmine_predict::picture;
 use flowmine_predict::report::{self, Report};
@@ -47,6 +48,7 @@ const MODELS: [(&str, bool); 2] = [("json", false), ("toml", true)];
 pub fn format(request: &Request) -> Result<Format> {
     let format = format_of(request.format, request.output.as_deref(), &ENDINGS, |_| true)?.unwrap_or(Format::Text);
     let has_all = matches!(format, Format::Text | Format::Json);
+    ensure!(!request.plain || format == Format::Svg, "--plain is for a figure: give --format svg");
     ensure!(!request.details || format != Format::Text, "--details are written as svg, csv or json");
     let studies = &request.studies;
     let asked = [
@@ -88,6 +90,7 @@ pub fn report(request: &Request, format: Format, report: &Report<'_>, measured: 
                 None if request.details => picture::detailed(report.prediction),
                 None => picture::svg(report.prediction),
             };
+            let drawn = if request.plain { plain(&drawn)? } else { drawn };
             Ok(out.write_all(drawn.as_bytes())?)
         }
         Format::Json => Ok(report::json(report, out)?),

@@ -57,6 +57,9 @@ pub struct Predict {
     /// input: in figures below each process, in CSV a row each. JSON always has it.
     #[arg(long)]
     pub details: bool,
+    /// Leave out heading and legend of the figure, for papers.
+    #[arg(long)]
+    pub plain: bool,
     /// Gain in time for each limiting resource with this multiple of it.
     #[arg(long, value_name = "TIMES", help_heading = "What if")]
     pub widen: Option<f64>,
@@ -106,6 +109,7 @@ impl Predict {
             format: self.format,
             output: self.output.clone(),
             details: self.details,
+            plain: self.plain,
             measured: self.measured.clone(),
         })
     }

@@ -22,7 +22,7 @@ fn cause(part: TimePart) -> (&'static str, WaitKind) {
         TimePart::Lag => ("lag", WaitKind::Predecessor),
         TimePart::Unknown | TimePart::Slots | TimePart::Submission | TimePart::Waiting => (part.name(), WaitKind::Engine),
         TimePart::Turnaround => ("turnaround", WaitKind::Started),
-        TimePart::Read | TimePart::Write | TimePart::Compute | TimePart::Run => ("running", WaitKind::Started),
+        TimePart::Read | TimePart::Write | TimePart::Compute | TimePart::Run | TimePart::Overhead => ("running", WaitKind::Started),
     }
 }
 

@@ -71,6 +71,13 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
         (left.tasks_without_parents, format!("undeclared dependencies of {}", counted_of(left.tasks_without_parents))),
         (left.circular, dependencies(left.circular, "that go in a circle")),
         (left.started_before, dependencies(left.started_before, &format!("of {nouns} that started before what they depend on"))),
+        (
+            left.started_early,
+            format!(
+                "running times of {} before the end of what they waited for, within the precision of the times",
+                counted_of(left.started_early)
+            ),
+        ),
     ];
     (facts, left_out.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect())
 }
@@ -220,6 +227,7 @@ fn colour(part: TimePart) -> &'static str {
         TimePart::Read => "#44aa99",
         TimePart::Write => "#e08a5b",
         TimePart::Compute | TimePart::Run => "#2b7bba",
+        TimePart::Overhead => "#9db8cf",
         TimePart::Turnaround => "#88ccee",
     }
 }

@@ -65,7 +65,7 @@ fn parse(line: &str) -> Option<Launch> {
     let is_uuid = session.len() == 36 && session.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     let ended = units::duration_s(duration)
         .filter(|seconds| *seconds < 1e9)
-        .map(|seconds| launched + Duration::milliseconds((seconds * 1e3) as i64));
+        .map(|seconds| launched + Duration::milliseconds((seconds * 1e3).round() as i64));
     (is_uuid && matches!(status, "-" | "OK" | "ERR") && name != "-" && !name.is_empty()).then(|| Launch {
         run_id: session.to_owned(),
         run_name: name.to_owned(),

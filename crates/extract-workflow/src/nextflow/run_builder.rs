@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use chrono::DateTime;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::time;
 
 use super::clock::{Clock, Stamp};
 use super::event::Event;
@@ -129,7 +129,7 @@ impl RunBuilder {
         {
             let interval = rest.split_once("pollInterval").map(|(_, rest)| rest.trim_start_matches([':', '=', ' ']));
             let interval = interval.and_then(|rest| units::duration_s(rest.split(';').next()?));
-            self.executors.insert(executor.to_owned(), interval.map(|seconds| (seconds * SECOND_NS as f64) as i64));
+            self.executors.insert(executor.to_owned(), interval.and_then(time::length_ns));
         } else if message.starts_with("Session aborted")
             || message.starts_with("Killing running tasks")
             || message.starts_with("Killing pending tasks")

@@ -113,7 +113,10 @@ impl RunBuilder {
         let waiting = told.unwrap_or(0).max(all - tasks.len());
         if waiting > 0 {
             let at_least = if told.is_some() { "" } else { "at least " };
-            let message = format!("{at_least}{waiting} tasks waited and were not submitted before the log ended; they have no rows");
+            let message = match (told, waiting) {
+                (Some(_), 1) => "1 task waited and was not submitted before the log ended; it has no row".to_owned(),
+                _ => format!("{at_least}{waiting} tasks waited and were not submitted before the log ended; they have no rows"),
+            };
             let line = line.map(|line| line as u64).or(self.stats.as_ref().map(|(line, _)| *line)).unwrap_or(1);
             diagnostics.push(Diagnostic::warning("tasks_not_submitted", message).at(line, None));
         }

@@ -39,7 +39,7 @@ pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
         _ if seconds < 60.0 => SECOND_NS / 20,
         _ => SECOND_NS / 2,
     };
-    (ns.is_finite() && (0.0..LONGEST_NS).contains(&ns)).then_some((ns as i64, precision))
+    (ns.is_finite() && (0.0..LONGEST_NS).contains(&ns)).then_some((ns.round() as i64, precision))
 }
 
 fn plus(at: Option<WithPrecision>, span: Option<WithPrecision>) -> Option<WithPrecision> {
@@ -135,10 +135,11 @@ mod tests {
             (0.809, false, Some((809, 1))),
             (8.5, false, Some((8500, 50))),
             (95.0, false, Some((95_000, 500))),
+            (8.2, false, Some((8200, 50))),
             (95.0, true, Some((95_000, 1))),
             (f64::MAX, true, None),
         ] {
-            assert_eq!(span(seconds, is_raw).map(|(ns, precision)| (ns / MS, precision / MS)), expected);
+            assert_eq!(span(seconds, is_raw), expected.map(|(ms, precision)| (ms * MS, precision * MS)), "{seconds}");
         }
     }
 }

@@ -9,7 +9,7 @@ use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_eventlog::{LogError, Value};
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
-use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::time::{self, SECOND_NS};
 use rustc_hash::FxHashMap;
 
 use super::jobs::{GatheredFlows, each_flow};
@@ -41,7 +41,7 @@ struct AttemptRow {
 }
 
 fn put_told(row: &TaskRun<'static>, measures: &mut Vec<(Measure, i64)>) -> BytesFrom {
-    let seconds = |s: f64| (s.is_finite() && (0.0..9e9).contains(&s)).then_some((s * 1e9) as i64);
+    let seconds = time::length_ns;
     for (measure, value) in [
         (Measure::Cpus, row.cpus),
         (Measure::MemoryBytes, row.memory_bytes),

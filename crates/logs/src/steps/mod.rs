@@ -12,6 +12,7 @@ use flowmine_correlate::{Jobs, RowRules};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::TaskRun;
+use flowmine_schema::time;
 pub use flowmine_steps::Step;
 use flowmine_steps::{Builder, Evidence, Steps};
 use rustc_hash::FxHashMap;
@@ -147,7 +148,7 @@ impl StepsBuilder {
             let named_by = format!("{} {run}", row.engine);
             // Makeflow's name of a task is its command.
             let name = Some(&*row.name).filter(|name| row.command.as_deref() != Some(*name));
-            let measured_ns = row.realtime_s.filter(|s| s.is_finite() && (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
+            let measured_ns = row.realtime_s.and_then(time::length_ns);
             self.builder.add(&Evidence {
                 id: &attempt.key,
                 since_ns: times(row).min().unwrap_or(i64::MAX),

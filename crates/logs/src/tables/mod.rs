@@ -78,6 +78,7 @@ mod options;
 mod parquet;
 mod raw_texts;
 mod records;
+mod references;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -1,13 +1,19 @@
-//! Object-centric tables: PM4Py's relations (`ocel:eid`, `ocel:activity`, `ocel:timestamp`,
-//! `ocel:oid`, `ocel:type`), a relation of an event and an object in each row; and the flat form of
-//! OCEL 1.0, an event in each row, with the objects of a type in the column `ocel:type:TYPE`, as
-//! lists (`['o1', 'o2']`, as Python or JSON writes them).
+//! Object-centric tables:
+//!
+//! - PM4Py's relations (`ocel:eid`, `ocel:activity`, `ocel:timestamp`, `ocel:oid`, `ocel:type`), a
+//!   relation of an event and an object in each row;
+//! - the flat form of OCEL 1.0, an event in each row, with the objects of a type in the column
+//!   `ocel:type:TYPE`, as lists (`['o1', 'o2']`, as Python or JSON writes them);
+//! - the flat form of process_mining (Rust4PM), with `id`, `activity`, `timestamp`, and the objects
+//!   of a type in the column `ot:TYPE`, as references ([`references`](super::references)).
 //!
 //! Out comes a log with a grouping for each type of objects, by name. Events are in the order of
 //! their times, at equal times of their first rows; those without a time keep their places. An
 //! event's activity, time, numbers and attributes are those of its first row, an object's type too.
 //! An event that is related to an object twice is one event of it. Rows without an event are left
 //! out and counted as without a case, and so are events of no object, which stay in the log.
+
+use std::borrow::Cow;
 
 use flowmine_activity_log::{
     ActivityLog, Attribute, BytesFrom, Cases, Events, Instances, Interner, Measure, NONE, Names, TooLarge, UNKNOWN,
@@ -18,12 +24,14 @@ use super::choose::Chooser;
 use super::columns::{Coded, Faults, Source, Taking, Want, in_order_of_rows};
 use super::error::TableError;
 use super::options::{ReadTable, TableOptions};
+use super::references::{is_no_event, references};
 use super::times::TimeRules;
 
 const EVENT: &str = "ocel:eid";
 const OBJECT: &str = "ocel:oid";
 const KIND: &str = "ocel:type";
 const KIND_OF_LIST: &str = "ocel:type:";
+const KIND_OF_REFERENCES: &str = "ot:";
 
 /// The places of the columns of an object-centric table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +51,8 @@ enum ObjectColumns {
     Rows(usize, usize),
     /// Columns of lists of objects, each with the type of its objects.
     Lists(Vec<(String, usize)>),
+    /// Columns of references to objects, each with the type of its objects.
+    References(Vec<(String, usize)>),
 }
 
 /// The columns of an object-centric table, if it is one and no case column is asked for.
@@ -53,9 +63,17 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Option<Choice>
     }
     let lists: Vec<(String, usize)> =
         names.iter().enumerate().filter_map(|(at, name)| Some((name.strip_prefix(KIND_OF_LIST)?.to_owned(), at))).collect();
+    let kind_of_references = |name: &str| {
+        let (prefix, kind) = name.split_at_checked(KIND_OF_REFERENCES.len())?;
+        prefix.eq_ignore_ascii_case(KIND_OF_REFERENCES).then(|| kind.to_owned())
+    };
+    let references: Vec<(String, usize)> =
+        names.iter().enumerate().filter_map(|(at, name)| Some((kind_of_references(name)?, at))).collect();
+    let has_references = !references.is_empty() && ["id", "activity", "timestamp"].iter().all(|name| place(name).is_some());
     let objects = match (place(EVENT), place(OBJECT), place(KIND)) {
         (Some(_), Some(object), Some(kind)) => ObjectColumns::Rows(object, kind),
         _ if !lists.is_empty() => ObjectColumns::Lists(lists),
+        _ if has_references => ObjectColumns::References(references),
         _ => return Ok(None),
     };
     let of = Chooser::new(names);
@@ -77,7 +95,11 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Option<Choice>
     }
     let attributes = options.keep.iter().map(|name| Ok((name.clone(), of.named("attribute to keep", name)?)));
     Ok(Some(Choice {
-        event: place(EVENT).filter(|_| matches!(objects, ObjectColumns::Rows(..))),
+        event: match objects {
+            ObjectColumns::Rows(..) => place(EVENT),
+            ObjectColumns::Lists(_) => None,
+            ObjectColumns::References(_) => place("id"),
+        },
         activity: needed("activity", "--activity-column", &options.activity_column, &["ocel:activity", "concept:name", "activity"])?,
         time: needed("time", "--timestamp-column", &options.timestamp_column, &["ocel:timestamp", "time:timestamp", "timestamp"])?,
         objects,
@@ -103,7 +125,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
     wanted.push((choice.activity, Want::Texts));
     match &choice.objects {
         ObjectColumns::Rows(object, kind) => wanted.extend([(*object, Want::Texts), (*kind, Want::Texts)]),
-        ObjectColumns::Lists(lists) => wanted.extend(lists.iter().map(|(_, at)| (*at, Want::Texts))),
+        ObjectColumns::Lists(of) | ObjectColumns::References(of) => wanted.extend(of.iter().map(|(_, at)| (*at, Want::Texts))),
     }
     wanted.extend(choice.attributes.iter().map(|(_, at)| (*at, Want::Texts)));
     wanted.push((choice.time, Want::Times));
@@ -112,7 +134,8 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
 
     let event = choice.event.map(|_| taking.texts());
     let mut activity = taking.texts();
-    let mut contradictions = Faults::default();
+    let (mut contradictions, mut bare) = (Faults::default(), Faults::default());
+    let mut no_events = 0;
     let mut log = ActivityLog::default();
     // The first row of each event.
     let mut rows: Vec<u32> = Vec::new();
@@ -138,7 +161,19 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
         ObjectColumns::Lists(lists) => {
             let columns: Vec<(&str, Coded)> = lists.iter().map(|(kind, _)| (kind.as_str(), taking.texts())).collect();
             rows.extend(0..activity.codes.len() as u32);
-            of_lists(&columns, rows.len())?
+            columns.iter().for_each(|(kind, column)| note_bare(kind, column, &mut bare));
+            of_texts(&columns, &rows, list)?
+        }
+        ObjectColumns::References(of) => {
+            let columns: Vec<(&str, Coded)> = of.iter().map(|(kind, _)| (kind.as_str(), taking.texts())).collect();
+            let event = event.unwrap_or_default();
+            let text = |column: &Coded, row: u32| match column.codes[row as usize] {
+                NONE => String::new(),
+                code => column.names.get(code).to_owned(),
+            };
+            rows.extend((0..activity.codes.len() as u32).filter(|&row| !is_no_event(&text(&event, row), &text(&activity, row))));
+            no_events = activity.codes.len() - rows.len();
+            of_texts(&columns, &rows, references)?
         }
     };
     let attributes: Vec<(&String, Coded)> = choice.attributes.iter().map(|(key, _)| (key, taking.texts())).collect();
@@ -201,6 +236,15 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String], rules: &Time
         "relation has another type for its object than the first",
         "relations have another type for their object than the first",
     ));
+    notes.extend(bare.sentence(
+        "text in a column of objects is no list and has '/' or '#' in it; it is the name of one object",
+        "texts in columns of objects are no lists and have '/' or '#' in them; each is the name of one object",
+    ));
+    notes.extend(match no_events {
+        0 => None,
+        1 => Some("1 row is of objects alone (their relations or attributes), and is no event".to_owned()),
+        more => Some(format!("{more} rows are of objects alone (their relations or attributes), and are no events")),
+    });
     let Taking { inferred, time_unit, bad_rows, .. } = taking;
     Ok(ReadTable { log, notes, inferred, time_unit, bad_rows })
 }
@@ -224,32 +268,40 @@ fn of_rows(event: Vec<u32>, object: Coded, kind: Coded, contradictions: &mut Fau
     Relations { event, object: object.codes, ids: object.names, kinds, kind_of }
 }
 
-fn of_lists(columns: &[(&str, Coded)], rows: usize) -> Result<Relations, TooLarge> {
+/// Notes texts that could be several objects in the form of another program.
+fn note_bare(kind: &str, column: &Coded, bare: &mut Faults) {
+    for name in column.names.iter().map(str::trim).filter(|name| !name.starts_with('[') && name.contains(['/', '#'])) {
+        bare.note(|| format!("{name:?} of type {kind:?}"));
+    }
+}
+
+/// Objects by the texts of each row of an event.
+fn of_texts(columns: &[(&str, Coded)], rows: &[u32], parse: impl for<'a> Fn(&'a str, &mut Vec<Cow<'a, str>>)) -> Result<Relations, TooLarge> {
     let mut relations = Relations::default();
     let mut kinds = Interner::default();
     let mut ids: Vec<Interner> = Vec::new();
     // ObjectColumns each type and number in it, the number among all objects.
     let mut numbers: Vec<Vec<u32>> = Vec::new();
     let mut items = Vec::new();
-    for row in 0..rows {
+    for (event, &row) in (0u32..).zip(rows) {
         for (kind, column) in columns {
             let kind = kinds.intern(kind);
             if ids.len() == kind as usize {
                 ids.push(Interner::default());
                 numbers.push(Vec::new());
             }
-            let code = column.codes.get(row).copied().unwrap_or(NONE);
+            let code = column.codes.get(row as usize).copied().unwrap_or(NONE);
             if code == NONE {
                 continue;
             }
-            list(column.names.get(code), &mut items);
+            parse(column.names.get(code), &mut items);
             for id in items.drain(..) {
-                let number = ids[kind as usize].intern(id) as usize;
+                let number = ids[kind as usize].intern(&id) as usize;
                 if number == numbers[kind as usize].len() {
-                    numbers[kind as usize].push(relations.ids.push(id));
+                    numbers[kind as usize].push(relations.ids.push(&id));
                     relations.kind_of.push(kind);
                 }
-                relations.event.push(row as u32);
+                relations.event.push(event);
                 relations.object.push(numbers[kind as usize][number]);
             }
         }
@@ -262,10 +314,10 @@ fn of_lists(columns: &[(&str, Coded)], rows: usize) -> Result<Relations, TooLarg
 }
 
 /// The items of a list as Python or JSON writes it; text that is no list is one item.
-fn list<'a>(text: &'a str, items: &mut Vec<&'a str>) {
+fn list<'a>(text: &'a str, items: &mut Vec<Cow<'a, str>>) {
     let text = text.trim();
     let Some(mut rest) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) else {
-        items.extend((!text.is_empty()).then_some(text));
+        items.extend((!text.is_empty()).then_some(Cow::Borrowed(text)));
         return;
     };
     loop {
@@ -275,7 +327,7 @@ fn list<'a>(text: &'a str, items: &mut Vec<&'a str>) {
             '\'' | '"' => rest[1..].split_once(first).unwrap_or((&rest[1..], "")),
             _ => rest.find(',').map_or((rest, ""), |at| rest.split_at(at)),
         };
-        items.push(item.trim());
+        items.push(Cow::Borrowed(item.trim()));
         rest = behind;
     }
 }

@@ -167,6 +167,17 @@ fn objects_have_their_events() {
         e1;place;2026-01-01;['o1'];\"['i1', 'i2']\"\ne2;pay;2026-01-02;\"[\"\"o1\"\"]\";[]\ne3;wait;2026-01-03;;\n";
     let flat = csv(lists).log;
     assert_eq!((&flat.groups, flat.left_out), (&log.groups, log.left_out));
+    let references = "id,activity,timestamp,OT:order,ot:item,billable\n\
+        e1,place,2026-01-01T08:00:00+0000,o1,\"i1#part-of{\"\"price\"\": \"\"5\"\"}/i2\",no\ne2,pay,2026-01-02T08:00:00+0000,o1#paid,,no\n\
+        ,,2026-01-02T09:00:00+0000,,\"i1{\"\"price\"\": \"\"50\"\"}\",\no1,O2O,,,i1#has/i9#has,\ne3,wait,2026-01-03T08:00:00+0000,,,\n";
+    let of_references = csv(references);
+    assert_eq!((&of_references.log.groups, of_references.log.left_out), (&log.groups, log.left_out));
+    assert_eq!(of_references.log.events.record, [0, 1, 4]);
+    assert!(of_references.notes.iter().any(|note| note.starts_with("2 rows are of objects alone")), "{:?}", of_references.notes);
+    let bare = "ocel:eid,ocel:activity,ocel:timestamp,ocel:type:box\ne1,ship,2026-01-01,b1#a/b2#a\n";
+    let bare = csv(bare);
+    assert_eq!(bare.log.groups[0].len(), 1);
+    assert!(bare.notes.iter().any(|note| note.contains("is the name of one object")), "{:?}", bare.notes);
 }
 
 /// A row of a table in its simplest form.

@@ -47,7 +47,7 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
         (0, _) => format!("{close}: no margin for a larger input"),
         (n, true) => format!("{} {} killed at their time limit after {} of running", facts.counted(n), were(n), duration(total(&killed))),
         (n, false) => {
-            format!("{} were killed at their time limit after {} of running, and {close}", facts.counted(n), duration(total(&killed)))
+            format!("{} {} killed at their time limit after {} of running, and {close}", facts.counted(n), were(n), duration(total(&killed)))
         }
     };
     let ask = most.map(|(ran, limit)| {
