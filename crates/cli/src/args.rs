@@ -208,9 +208,9 @@ impl Observe {
 /// `flowmine prune`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Jobs stay that had not ended by then or of which nobody knows that they had, with their whole array, all components and attempts; so do \
-    traces that had not ended, what observers remember, and what was imported of workflow engines and logs. The tables links, cases and the like stay as \
-    they are until correlate makes them again."
+    after_help = "Jobs with a later or unknown end stay, with their whole array, all components and attempts. Traces that had not ended, the memory of \
+    observers, and tables imported from workflow engines and logs also stay. The tables links, cases and the like stay as they are until correlate \
+    makes them again."
 )]
 pub struct Prune {
     /// The dataset.

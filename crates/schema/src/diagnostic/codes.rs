@@ -304,7 +304,7 @@ codes! {
         "A job is listed twice in one poll; the first is used",
         "";
     "queue_not_whole" [Warning] "`import slurm`",
-        "Rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left",
+        "Rows of this queue were rejected, so the jobs that left it are unknown; none is recorded as left",
         "";
     "queue_too_old" [Error] "`import slurm`",
         "The queue is not younger than the last one in the dataset, so that what changed between cannot be known any more; nothing of it is used",
