@@ -589,7 +589,7 @@ def serve(
     read_bytes_column: Value | None = None,
     written_bytes_column: Value | None = None,
 ) -> Completed:
-    """Serve that page with its models behind it, for data of any size, and follow changes.
+    """Serve the page of `report` with models on demand, for data of any size, and follow changes.
 
     This is ``flowmine serve``, run as a child process.
     Paths: Sources: a dataset, logs, tables, recordings of Slurm, traces, runs of workflow
