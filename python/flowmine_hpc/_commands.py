@@ -271,12 +271,10 @@ def correlate(
         case_notion: Case notion of the report. The tables always contain dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
-        hub_runs: Number of groups of several jobs that read a file from which on it joins none
-            of them [first: 3]. Kept in the dataset, as are the next two
-        hub_readers: Number of groups of jobs that read a file from which on it joins none of
-            them [first: 10]
-        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
-            days]
+        hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
+            jobs [initially: 3]. Stored in the dataset, as are the next two
+        hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
+        hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
     """
     return _command("correlate", locals())
 

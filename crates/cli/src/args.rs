@@ -302,14 +302,14 @@ pub struct Correlate {
     /// jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
-    /// Number of groups of several jobs that read a file from which on it joins none of them
-    /// [first: 3]. Kept in the dataset, as are the next two
+    /// Minimum number of groups of several jobs that read a hub file, which joins no jobs
+    /// [initially: 3]. Stored in the dataset, as are the next two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_runs: Option<u32>,
-    /// Number of groups of jobs that read a file from which on it joins none of them [first: 10]
+    /// Minimum number of groups of any size that read a hub file [initially: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_readers: Option<u32>,
-    /// Time between writing and reading from which on a file joins no jobs [first: 7 days]
+    /// Minimum time between writing and reading a hub file [initially: 7 days]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub hub_age: Option<Duration>,
 }
