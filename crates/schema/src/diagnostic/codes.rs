@@ -326,7 +326,7 @@ codes! {
         "";
     "row_rejected" [Error] "`import slurm`",
         "A row does not fit its header, or has a value that its column cannot have; it is left out",
-        "A name with the separator or a newline in it looks like this; `squeue --json` and `flowmine observe` have no such trouble.";
+        "A name that contains the separator or a newline causes this; `--json` of squeue and sacct, or `flowmine observe`, avoids it.";
     "run_incomplete" [Warning] "`import makeflow`",
         "The log contains COMPLETED although rules failed, were aborted or never ran; the message counts them",
         "";
