@@ -168,7 +168,8 @@ def trace(
             less when much happens at once [default: 16M]
         flush: Longest time before rows are written, which is the loss at a kill -9 [default:
             10s]
-        duration: End the trace after this time. A command goes on, and is waited for
+        duration: End the trace after this time. The command continues, and the tracer waits for
+            it
         cgroup: Only processes in this cgroup or below it: its directory, or its path in the v2
             hierarchy
         pid: Only this process and its children
@@ -693,7 +694,7 @@ def generate(
     runs: Value | None = None,
     overlap: Value | None = None,
 ) -> Completed:
-    """Write jobs of imagined users whose workflow runs are known.
+    """Write jobs of simulated users with known workflow runs.
 
     This is ``flowmine generate``, run as a child process.
 

@@ -84,7 +84,7 @@ pub enum Command {
     Why(Why),
     /// Compare case notions with the true cases of jobs.
     Evaluate(Evaluate),
-    /// Write jobs of imagined users whose workflow runs are known.
+    /// Write jobs of simulated users with known workflow runs.
     Generate(Generate),
     /// Predict the end of a workflow and its limiting resources from a model of its processes.
     Predict(Predict),
@@ -115,8 +115,8 @@ pub enum Command {
 
 /// `flowmine observe`.
 #[derive(Debug, Args)]
-#[command(after_help = "One squeue call a poll, for all users and states that the account may see. Times are by the cluster's clock. \
-    Nothing that was written is lost or doubled when the command is killed; start it again and it goes on. From cron: \
+#[command(after_help = "Each poll is one squeue call for all users and states that the account may see. Times are by the cluster's clock. \
+    A kill neither loses nor duplicates written rows; start the command again to continue. From cron: \
     * * * * * flowmine observe --once --dataset DIR")]
 pub struct Observe {
     /// The dataset; made when it does not exist.
