@@ -115,9 +115,11 @@ pub enum Command {
 
 /// `flowmine observe`.
 #[derive(Debug, Args)]
-#[command(after_help = "Each poll is one squeue call for all users and states that the account may see. Times are by the cluster's clock. \
+#[command(
+    after_help = "Each poll is one squeue call for all users and states that the account may see. Times are by the cluster's clock. \
     A kill neither loses nor duplicates written rows; start the command again to continue. From cron: \
-    * * * * * flowmine observe --once --dataset DIR")]
+    * * * * * flowmine observe --once --dataset DIR"
+)]
 pub struct Observe {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
