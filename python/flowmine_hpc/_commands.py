@@ -588,7 +588,7 @@ def serve(
     read_bytes_column: Value | None = None,
     written_bytes_column: Value | None = None,
 ) -> Completed:
-    """Serve the page of `report` with models on demand, for data of any size, and follow changes.
+    """Serve the page of `report` with models on demand, for large data, and follow changes.
 
     This is ``flowmine serve``, run as a child process.
     Paths: Sources: a dataset, logs, tables, recordings of Slurm, traces, runs of workflow

@@ -78,7 +78,7 @@ pub enum Command {
     Discover(Box<Discover>),
     /// Write one page about any source: findings, failures, process, waits, tables.
     Report(Box<Report>),
-    /// Serve the page of `report` with models on demand, for data of any size, and follow changes.
+    /// Serve the page of `report` with models on demand, for large data, and follow changes.
     Serve(Box<Serve>),
     /// Show the waits of jobs, by cause.
     Why(Why),
