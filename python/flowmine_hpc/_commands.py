@@ -168,7 +168,8 @@ def trace(
             less when much happens at once [default: 16M]
         flush: Longest time before rows are written, which is the loss at a kill -9 [default:
             10s]
-        duration: End the trace after this time. A command goes on, and is waited for
+        duration: End the trace after this time. The command continues, and the tracer waits for
+            it
         cgroup: Only processes in this cgroup or below it: its directory, or its path in the v2
             hierarchy
         pid: Only this process and its children
@@ -271,12 +272,10 @@ def correlate(
         case_notion: Case notion of the report. The tables always contain dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
-        hub_runs: Number of groups of several jobs that read a file from which on it joins none
-            of them [first: 3]. Kept in the dataset, as are the next two
-        hub_readers: Number of groups of jobs that read a file from which on it joins none of
-            them [first: 10]
-        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
-            days]
+        hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
+            jobs [initially: 3]. Stored in the dataset, as are the next two
+        hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
+        hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
     """
     return _command("correlate", locals())
 
@@ -589,7 +588,7 @@ def serve(
     read_bytes_column: Value | None = None,
     written_bytes_column: Value | None = None,
 ) -> Completed:
-    """Serve that page with its models behind it, for data of any size, and follow changes.
+    """Serve the page of `report` with models on demand, for large data, and follow changes.
 
     This is ``flowmine serve``, run as a child process.
     Paths: Sources: a dataset, logs, tables, recordings of Slurm, traces, runs of workflow
@@ -695,7 +694,7 @@ def generate(
     runs: Value | None = None,
     overlap: Value | None = None,
 ) -> Completed:
-    """Write jobs of imagined users whose workflow runs are known.
+    """Write jobs of simulated users with known workflow runs.
 
     This is ``flowmine generate``, run as a child process.
 

@@ -960,8 +960,8 @@ class Models:
             by: Grouping of tasks. By default each task, folded
             files: Grouping of files. By default each by itself, folded; figures and text have
                 no files where there is no room for them
-            fold: When nodes are merged. By default the strictest that leaves few enough to look
-                at. Around a process is what it forked
+            fold: When nodes are merged. By default the strictest with at most sixty nodes.
+                Neighbours of a process are its child processes
             system_files: Include files in /usr, /lib, /etc and the like that no task of the run
                 wrote
             job: Only this job, or its processes; may be given more than once
@@ -1205,8 +1205,8 @@ class Models:
         Formats: svg, png, text, csv, json, dot, graphml, gml, cytoscape, perfetto.
 
         Options:
-            fold: When nodes are merged. By default the strictest that leaves few enough to look
-                at. Around a process is what it forked
+            fold: When nodes are merged. By default the strictest with at most sixty nodes.
+                Neighbours of a process are its child processes
             pid: Only processes with this number and what they forked
             job: Only this job, or its processes; may be given more than once
             direction: Direction of the flow [default: TB]
@@ -1424,7 +1424,7 @@ class Models:
         Formats: text, svg, png, csv, json, dot, graphml, gml, cytoscape.
 
         Options:
-            by: Attribute whose values hand work over; by default the resource. Of jobs user,
+            by: Attribute of the two sides of a handover; by default the resource. Of jobs user,
                 account or node_list; of tasks host; of other logs any attribute, such as
                 org:group
             direction: Direction of the flow [default: TB]

@@ -158,5 +158,5 @@ fn a_trace_file_and_a_graph_without_a_log() {
     expect(flowmine().args(["import", "nextflow"]).arg(&trace_path).arg("--dataset").arg(&alone), 0);
     let text = expect(flowmine().args(["discover", "critical-path", "--format", "text", "--dataset"]).arg(&alone), 0).stdout;
     let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("is not recorded") && !text.contains("no number of machines makes it shorter"), "{text}");
+    assert!(text.contains("are not recorded") && !text.contains("no number of machines makes it shorter"), "{text}");
 }

@@ -143,7 +143,7 @@ fn root_writes_nowhere_that_another_leads_to() {
             let mut command = writer(&world, &his.join(through));
             let before = tree(&victim);
             let told = String::from_utf8(expect(&mut command, 2).stderr).unwrap();
-            assert!(told.contains("somebody else") && told.contains("4711"), "{what} {through}: {told}");
+            assert!(told.contains("of another user") && told.contains("4711"), "{what} {through}: {told}");
             assert_eq!(tree(&victim), before, "{what} {through}");
         }
         // Root's own link is followed.
@@ -193,7 +193,7 @@ fn what_another_put_in_place_of_a_result_is_not_written_to() {
     // A device is written to as it is: not one that a link of another leads to.
     link(Path::new("/dev/null"), &shared.join("log"), OTHER);
     let told = String::from_utf8(expect(&mut world.export("csv", &shared.join("log")), 2).stderr).unwrap();
-    assert!(told.contains("somebody else"), "{told}");
+    assert!(told.contains("of another user"), "{told}");
     fs::remove_file(shared.join("log")).unwrap();
     expect(Command::new("mkfifo").arg(shared.join("log")), 0);
     chown(shared.join("log"), Some(OTHER), Some(OTHER)).unwrap();

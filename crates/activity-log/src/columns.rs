@@ -388,16 +388,16 @@ impl LeftOut {
             words(self.without_start, "instance has an end and no start", "instances have an end and no start"),
             words(
                 self.inner_events,
-                "event in the midst of an instance (suspend, resume, …) is no instance",
-                "events in the midst of instances (suspend, resume, …) are no instances",
+                "event between start and end of an instance (suspend, resume, …) forms no instance",
+                "events between start and end of instances (suspend, resume, …) form no instances",
             ),
             words(self.unnamed, "event has no activity", "events have no activity"),
             words(self.without_case, "record belongs to no case and is left out", "records belong to no case and are left out"),
             words(self.bad_numbers, "number is out of range and counts as unknown", "numbers are out of range and count as unknown"),
             words(
                 self.start_unknown,
-                "instance has no known start and is drawn from the time at which it was ready",
-                "instances have no known start and are drawn from the time at which they were ready",
+                "instance has no known start and is shown from the time at which it was ready",
+                "instances have no known start and are shown from the time at which they were ready",
             ),
             words(
                 self.start_traced,

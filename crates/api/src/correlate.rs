@@ -128,9 +128,9 @@ fn attributed(done: &Correlated, text: &mut String) {
         let _ = writeln!(text, "{what}: {read} bytes read, {wrote} written");
     };
     let written = &found.written;
-    bytes(&format!("belongs to somebody ({} tasks)", written.tasks), written.assigned);
+    bytes(&format!("assigned to tasks ({} tasks)", written.tasks), written.assigned);
     for (reason, sums) in &written.unassigned {
-        bytes(&format!("belongs to nobody ({reason})"), *sums);
+        bytes(&format!("unassigned ({reason})"), *sums);
     }
     let _ = writeln!(text, "{} rows of task_io, {} of data_flow, {} links of processes", written.rows, found.flows, found.links);
 }

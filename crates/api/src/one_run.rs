@@ -47,7 +47,7 @@ pub fn read_chosen(chosen: &Chosen<'_>, sink: &dyn Sink) -> Result<(Dataset, Run
     let dataset = Dataset::open(dir)?;
     lower_bounds::warn(&dataset, sink)?;
     let _stage = sink.stage("reading the dataset");
-    let run = graph_of(&dataset, chosen, sink)?.with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
+    let run = graph_of(&dataset, chosen, sink)?.with_context(|| format!("{}: this model needs one run", dir.display()))?;
     warn_of_cases(&run, sink);
     Ok((dataset, run))
 }

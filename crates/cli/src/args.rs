@@ -78,13 +78,13 @@ pub enum Command {
     Discover(Box<Discover>),
     /// Write one page about any source: findings, failures, process, waits, tables.
     Report(Box<Report>),
-    /// Serve that page with its models behind it, for data of any size, and follow changes.
+    /// Serve the page of `report` with models on demand, for large data, and follow changes.
     Serve(Box<Serve>),
     /// Show the waits of jobs, by cause.
     Why(Why),
     /// Compare case notions with the true cases of jobs.
     Evaluate(Evaluate),
-    /// Write jobs of imagined users whose workflow runs are known.
+    /// Write jobs of simulated users with known workflow runs.
     Generate(Generate),
     /// Predict the end of a workflow and its limiting resources from a model of its processes.
     Predict(Predict),
@@ -115,9 +115,11 @@ pub enum Command {
 
 /// `flowmine observe`.
 #[derive(Debug, Args)]
-#[command(after_help = "One squeue call a poll, for all users and states that the account may see. Times are by the cluster's clock. \
-    Nothing that was written is lost or doubled when the command is killed; start it again and it goes on. From cron: \
-    * * * * * flowmine observe --once --dataset DIR")]
+#[command(
+    after_help = "Each poll is one squeue call for all users and states that the account may see. Times are by the cluster's clock. \
+    A kill neither loses nor duplicates written rows; start the command again to continue. From cron: \
+    * * * * * flowmine observe --once --dataset DIR"
+)]
 pub struct Observe {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
@@ -208,9 +210,9 @@ impl Observe {
 /// `flowmine prune`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Jobs stay that had not ended by then or of which nobody knows that they had, with their whole array, all components and attempts; so do \
-    traces that had not ended, what observers remember, and what was imported of workflow engines and logs. The tables links, cases and the like stay as \
-    they are until correlate makes them again."
+    after_help = "Jobs with a later or unknown end stay, with their whole array, all components and attempts. Traces that had not ended, the memory of \
+    observers, and tables imported from workflow engines and logs also stay. The tables links, cases and the like stay as they are until correlate \
+    makes them again."
 )]
 pub struct Prune {
     /// The dataset.
@@ -302,14 +304,14 @@ pub struct Correlate {
     /// jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
-    /// Number of groups of several jobs that read a file from which on it joins none of them
-    /// [first: 3]. Kept in the dataset, as are the next two
+    /// Minimum number of groups of several jobs that read a hub file, which joins no jobs
+    /// [initially: 3]. Stored in the dataset, as are the next two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_runs: Option<u32>,
-    /// Number of groups of jobs that read a file from which on it joins none of them [first: 10]
+    /// Minimum number of groups of any size that read a hub file [initially: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hub_readers: Option<u32>,
-    /// Time between writing and reading from which on a file joins no jobs [first: 7 days]
+    /// Minimum time between writing and reading a hub file [initially: 7 days]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub hub_age: Option<Duration>,
 }

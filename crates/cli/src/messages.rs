@@ -58,7 +58,7 @@ pub fn diagnostics(input: &str, diagnostics: &Diagnostics, kept: Kept) {
     let more = diagnostics.iter().count().saturating_sub(SHOWN);
     if more > 0 {
         let where_all_are = if kept == Kept::InDataset { "; all are listed in the table `diagnostics` of the dataset" } else { "" };
-        note(&format!("{input}: and {more} more{where_all_are}"));
+        note(&format!("{input}: {more} more messages{where_all_are}"));
     }
 }
 

@@ -4,26 +4,28 @@
 pub fn of(cause: &str, is_task: bool) -> &'static str {
     match cause {
         "unknown" if is_task => {
-            "Why it waited is not known: the records of the engine do not contain its dependencies; import its own log, or trace the run."
+            "The reason is unknown, because the records of the engine lack its dependencies: add the engine's log or graph (Nextflow: -with-dag), or trace the run."
         }
         "predecessor" if is_task => {
-            "The tasks waited for are where the time goes: shorten those, or start what does not need their results."
+            "The time is that of its predecessors: make those tasks shorter, or start tasks that do not need their results earlier."
         }
-        "predecessor" => "The jobs waited for are where the time goes: shorten those, or start what does not need their results.",
+        "predecessor" => {
+            "The time is that of its predecessors: make those jobs shorter, or start jobs that do not need their results earlier."
+        }
         "never_satisfiable" => {
             "A job that it depends on failed: cancel it (scancel), repair that job, and submit both again; --kill-on-invalid-dep=yes cancels by itself."
         }
-        "slots" => "As many tasks ran as ever did: more slots of the executor (cores, queueSize, --jobs) let more run at once.",
-        "submission" => "Its engine submitted it later than it could have: poll more often, or look at the load of the engine's host.",
-        "retry" => "Attempts before the last failed: look at why, the whole time of these is lost.",
-        "waiting" => "When it was submitted is not known: import the engine's own log, or the jobs of the queue.",
-        "lag" => "It ran at the same time as the task with the output that it reads: that task's start decides.",
-        "begin_time" => "Its begin time was requested (--begin): nothing is to be gained on the cluster.",
+        "slots" => "The largest number of tasks ran at once: more slots of the executor (cores, queueSize, --jobs) let more run.",
+        "submission" => "The engine submitted it late: let the engine poll more often, or check the load of the engine's host.",
+        "retry" => "Attempts before the last one failed, and their time is lost: read their error output.",
+        "waiting" => "The time of its submission is unknown: import the engine's own log, or the jobs of the queue.",
+        "lag" => "It reads the output of a task that runs at the same time: it can start only after that task.",
+        "begin_time" => "The user requested its begin time (--begin): the cluster cannot start it earlier.",
         "held" | "held_by_user" => "It was held: scontrol release lets it start.",
         "held_by_admin" => "An administrator or Slurm held it: ask support why; only they can release it.",
-        "requeued" => "Slurm delays a job that it put back into the queue: look at why the attempt before ended.",
+        "requeued" => "Slurm delays a job that it put back into the queue: find out why the attempt before ended.",
         "not_eligible" => {
-            "Its own wishes (hold, begin time, dependency, array limit, reservation) kept it: polling the queue meanwhile shows which."
+            "A condition of its own kept it (hold, begin time, dependency, array limit, reservation): poll the queue to record which one."
         }
         "array_throttle" => "The array limits itself (--array=…%N): a larger N lets more tasks run at once.",
         "limit_of_qos" | "limit_of_user" | "limit_of_account" => {
@@ -35,11 +37,11 @@ pub fn of(cause: &str, is_task: bool) -> &'static str {
         "reservation" => "Its reservation had not begun: submit for the time of the reservation, or leave it out.",
         "reservation_of_others" => "Nodes were reserved for others: a time limit that ends before their reservation lets it start.",
         "priority" => "Jobs of higher priority went first: a shorter time limit lets it start in gaps.",
-        "licenses" => "All licences were in use: limit how many jobs use them at once, or ask for more licences.",
+        "licenses" => "All licences were in use: let fewer jobs use them at once, or ask for more licences.",
         "resources" => {
             "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."
         }
-        _ => "Why it waited is not known: poll the queue (flowmine observe) to record the scheduler's reasons.",
+        _ => "The reason is unknown: poll the queue (flowmine observe) to record the scheduler's reasons.",
     }
 }
 

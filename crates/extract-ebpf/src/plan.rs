@@ -245,7 +245,7 @@ pub fn verdict(facts: &Facts) -> Verdict {
         let check = tried(what, attempt, without);
         match attempt {
             Some(Err(_)) if may_trace(facts) => check.or(format!(
-                "nothing that rights would change: this kernel is locked down (lockdown={}) or was built without {options}; the other hooks do the same",
+                "more rights do not help: this kernel is locked down (lockdown={}) or was built without {options}; the other hooks do the same",
                 facts.lockdown.as_deref().unwrap_or("unknown")
             )),
             _ => check,

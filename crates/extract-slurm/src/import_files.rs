@@ -394,10 +394,12 @@ fn read_and_compare(
         Imported::Queue { source, records, whole, .. } => {
             if input.time_from_mtime {
                 let message = format!(
-                    "when this was recorded is not known; the file's modification time is taken: {}",
+                    "the recording does not contain its time; the file's modification time is used: {}",
                     time::rfc3339(input.time.ended_ns)
                 );
-                diagnostics.push(Diagnostic::warning("time_of_file", message).advise("give --observed-at TIME when that is wrong"));
+                diagnostics.push(
+                    Diagnostic::warning("time_of_file", message).advise("if that is wrong, use `flowmine import slurm --observed-at TIME`"),
+                );
             }
             if let Some(last) = memory.queue.last_poll().filter(|last| input.time.ended_ns <= last.ended_ns) {
                 return Err(too_old(last, input.time.ended_ns));
@@ -415,8 +417,7 @@ fn read_and_compare(
                 }
             } else {
                 poll.finish_changes(true);
-                let message =
-                    "rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left";
+                let message = "rows of this queue were rejected, so the jobs that left it are unknown; none is recorded as left";
                 diagnostics.push(Diagnostic::warning("queue_not_whole", message));
             }
             Ok(records.len())

@@ -104,7 +104,7 @@ impl User {
             (None, Owner::Job { cluster, job }) => format!("job {job} of {cluster}"),
             (None, Owner::Pod(id)) => format!("pod {id}"),
             (None, Owner::Container(id)) => format!("container {id}"),
-            (None, Owner::Nobody) => "belongs to nobody".to_owned(),
+            (None, Owner::Nobody) => "unassigned".to_owned(),
         }
     }
 }

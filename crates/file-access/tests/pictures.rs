@@ -226,7 +226,7 @@ fn what_is_not_drawn_is_told() {
         "30 bytes: run `flowmine correlate`",
         "offset less 1,152,921,504,606,846,976 bytes",
         "began earlier",
-        "belongs to nobody",
+        "unassigned",
     ];
     for part in expected {
         assert!(said.replace('\n', " ").contains(part), "{part} is missing in {said}");

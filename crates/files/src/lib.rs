@@ -124,8 +124,8 @@ impl fmt::Display for FileError {
                 let LinkOfAnother { link, owner, target } = &**found;
                 write!(
                     f,
-                    "{} is a symbolic link that somebody else made, the user with id {owner}: \
-                     give the place that you mean (the link leads to {})",
+                    "{} is a symbolic link of another user (id {owner}): \
+                     give the path to which it leads ({})",
                     link.display(),
                     target.display()
                 )

@@ -554,7 +554,7 @@ fn reject(problem: Problem, line: u64, diagnostics: &mut Diagnostics) {
 /// Says what is odd about a line that is used.
 fn odd(event: &Event<'_>, line: u64, diagnostics: &mut Diagnostics) {
     if event.path_cut {
-        let message = "the path was cut where its column ends, so that it is not known";
+        let message = "the path was cut where its column ends, so it is unknown";
         diagnostics.push(Diagnostic::warning("path_cut", message).at(line, None));
     }
     if event.ends_before {

@@ -109,7 +109,7 @@ pub fn text(counters: &Counters, counts: &Counts, queue_now: Option<&Answer>, la
         (
             "flowmine_serve_abandoned_total",
             "counter",
-            "Results that were left unfinished because nobody waited for them.",
+            "Results that were left unfinished because no client waited for them.",
             counts.abandoned,
         ),
         ("flowmine_serve_refused_total", "counter", "Requests that were refused because too many waited.", counts.refused),

@@ -23,9 +23,9 @@ impl Choice for Show {
     const VALUES: &'static [(&'static str, &'static str, Self)] = &[
         ("path", "Where the time is: critical paths of cases coloured, the rest pale", Self::Path),
         ("all", "Frequency, duration, bytes", Self::All),
-        ("frequency", "How often", Self::Frequency),
-        ("time", "How long", Self::Time),
-        ("bytes", "How many bytes", Self::Bytes),
+        ("frequency", "Frequency", Self::Frequency),
+        ("time", "Duration", Self::Time),
+        ("bytes", "Bytes", Self::Bytes),
     ];
 }
 

@@ -20,7 +20,7 @@ static ABOUT: About = About {
     question: "who hands work to whom (users, hosts, accounts), how often, and how long it takes",
     input: Input::Log,
     has_graph_options: false,
-    own: &[OptionSpec::text("by", "KEY", "Attribute whose values hand work over; by default the resource")
+    own: &[OptionSpec::text("by", "KEY", "Attribute of the two sides of a handover; by default the resource")
         .details("Of jobs user, account or node_list; of tasks host; of other logs any attribute, such as org:group")],
     formats: &[
         Format::Text,

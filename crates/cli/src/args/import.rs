@@ -97,8 +97,8 @@ impl FromArgMatches for ImportEngine {
 /// `flowmine import nextflow` and the other workflow engines.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
-    the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
+    after_help = "Files are recognised by their content and may be packed with gzip. Give all files of a run in one call: their facts \
+    about a task are merged into one row of the table task_runs. Files that were imported before (same content) are skipped."
 )]
 pub struct ImportTasks {
     /// Files, and directories that contain them.
@@ -164,7 +164,7 @@ pub struct ImportLog {
 /// `flowmine import slurm`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
-    sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \
+    sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are read in the order of their times; \
     a file that was imported before (same name, same content) is skipped.")]
 pub struct ImportSlurm {
     /// Files, or directories of which all files are read.

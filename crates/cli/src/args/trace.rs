@@ -18,11 +18,11 @@ use super::shared::AsOwner;
 /// `flowmine trace`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With a command: traces it and all that it starts, passes signals on to it, and ends with its exit code (128 and the signal's number when a signal ended it). \
-    A command that cannot be traced runs all the same, untraced, which a warning says (--must-trace). \
-    With --join the command is traced by a tracer that was started with --serve; what was lost is told there. \
-    Without a command: traces the whole host, or what the filters leave, until SIGINT, SIGTERM, SIGHUP or SIGQUIT; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
-    CAP_SYS_PTRACE). Lost records are reported in a warning; without a command, or with --fail-on-loss, the exit code is then 1. `flowmine doctor` shows what works on this machine."
+    after_help = "With a command: traces it and its child processes, passes signals on to it, and ends with its exit code (128 and the signal's number if a signal ended it). \
+    A command that cannot be traced runs untraced, with a warning; --must-trace fails instead. \
+    With --join, a tracer that was started with --serve traces the command and reports losses. \
+    Without a command: traces the whole host, or the part that filters select, until SIGINT, SIGTERM, SIGHUP or SIGQUIT; this needs eBPF and root (or CAP_BPF, CAP_PERFMON and \
+    CAP_SYS_PTRACE). A warning reports lost records; without a command, or with --fail-on-loss, the exit code is then 1. `flowmine doctor` shows what works on this machine."
 )]
 pub struct Trace {
     /// The dataset; made when it does not exist, for its owner alone.
@@ -87,7 +87,7 @@ pub struct Trace {
     /// Longest time before rows are written, which is the loss at a kill -9.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub flush: Duration,
-    /// End the trace after this time. A command goes on, and is waited for.
+    /// End the trace after this time. The command continues, and the tracer waits for it.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// Selection of operations.

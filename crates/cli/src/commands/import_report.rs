@@ -19,7 +19,7 @@ pub fn imported(imported: &Imported) -> anyhow::Result<Outcome> {
     }
     let more = odd().count().saturating_sub(SHOWN);
     if more > 0 {
-        messages::note(&format!("and {more} more files with warnings or errors; all are listed in the table `diagnostics` of the dataset"));
+        messages::note(&format!("{more} more files with warnings or errors; all are listed in the table `diagnostics` of the dataset"));
     }
     messages::note(&imported.summary);
     anyhow::ensure!(!imported.is_empty, "nothing could be imported");

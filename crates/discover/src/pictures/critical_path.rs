@@ -89,10 +89,11 @@ fn certainty(found: &CriticalPath) -> Option<String> {
     match found.certainty {
         Certainty::Known => None,
         Certainty::Inferred => Some(format!(
-            "What {tasks} waited for is not recorded. It is inferred from names, tags and times: the path and the gains hold if that is right."
+            "The dependencies of {tasks} are not recorded, but inferred from names, tags and times: the path and the gains depend on them."
         )),
         Certainty::Partial => Some(format!(
-            "What {tasks} waited for is not recorded, and can be inferred in part only. The path begins where knowledge ends; gains and slack are not known."
+            "The dependencies of {tasks} are not recorded, and only some can be inferred. The path begins at a task with unknown dependencies; gains and slack are \
+             unknown. Add the graph of the engine (Nextflow: -with-dag), or trace the run."
         )),
     }
 }

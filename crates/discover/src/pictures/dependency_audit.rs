@@ -65,8 +65,8 @@ fn facts(found: &Check) -> Vec<String> {
     )];
     for (n, what) in [
         (found.not_traced, "nothing was traced of them"),
-        (found.without_parents, "nobody declared what they wait for"),
-        (found.without_files, "nobody declared what they should read and write"),
+        (found.without_parents, "without declared predecessors"),
+        (found.without_files, "without declared files"),
         (found.with_patterns, "their declared files are patterns"),
     ] {
         if n > 0 {

@@ -446,7 +446,7 @@ impl Reader<'_> {
                 Severity::Error,
                 "missing_value_time",
                 place,
-                format!("the value of {} has no time: it is taken to hold always", shown(&name)),
+                format!("the value of {} has no time: it is treated as always valid", shown(&name)),
             );
         }
         let Some(mut cursor) = value_at else {

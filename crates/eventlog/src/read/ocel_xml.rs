@@ -351,7 +351,7 @@ impl<'s> Reader<'s> {
             Some(time) if !of_events && time.trim_ascii() == "0" => None,
             Some(time) if !of_events => self.time(&time, "the time of a value").filter(|&ns| ns != 0),
             None if !of_events => {
-                let message = format!("the value of {} has no time: it is taken to hold always", shown(&name));
+                let message = format!("the value of {} has no time: it is treated as always valid", shown(&name));
                 self.odd(Severity::Error, "missing_value_time", message);
                 None
             }

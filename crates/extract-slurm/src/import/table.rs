@@ -45,7 +45,7 @@ fn is_word(byte: u8) -> bool {
 
 /// What to do about rejected rows.
 pub const FORGERY: &str =
-    "a name with the separator or a newline in it looks like this; squeue --json, or `flowmine observe`, has no such trouble";
+    "a name that contains the separator or a newline causes this; --json of squeue and sacct, or `flowmine observe`, avoids it";
 
 /// How a header separates its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -223,7 +223,7 @@ pub enum SshError {
     },
     /// The server refused every key.
     #[error(
-        "{place} let nobody in: {tried}; check the user name, that the public key is in the account's \
+        "{place} refused every key: {tried}; check the user name, that the public key is in the account's \
          authorized_keys; where the site asks for more than a key, such as a password, add --ssh-command ssh"
     )]
     Refused {

@@ -235,8 +235,7 @@ impl Clock {
         match year.filter(|year| !built_later(*year)) {
             Some(year) => {
                 let earliest = self.built.map(|(built, _)| built.year()).filter(|built| *built < year);
-                let range =
-                    earliest.map(|built| format!("; by the Nextflow that it is of, any from {built} on is possible")).unwrap_or_default();
+                let range = earliest.map(|built| format!("; the version of Nextflow allows any year from {built} on")).unwrap_or_default();
                 let message = format!("the log does not contain its year; by the modification time of the file it is {year}{range}");
                 diagnostics.push(Diagnostic::warning("year_of_file", message).at(line, None).advise(advice));
                 Some(year)

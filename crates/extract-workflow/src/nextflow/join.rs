@@ -338,7 +338,7 @@ impl Joined {
             self.filled += 1;
             let (cached, executed): (Vec<usize>, Vec<usize>) = known.into_iter().partition(|at| self.rows[*at].cached);
             if executed.len() > 1 {
-                diagnostics.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is taken"));
+                diagnostics.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is used"));
             }
             if let Some(at) = executed.first() {
                 fill(&mut self.rows[*at], row.clone(), diagnostics);

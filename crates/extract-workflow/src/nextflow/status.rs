@@ -88,7 +88,7 @@ impl RunBuilder {
         } else if !self.has_end && !rows.is_empty() {
             let open = rows.iter().filter(|row| matches!(row.status.as_ref(), "running" | "submitted" | "unknown")).count();
             let message = format!(
-                "the log does not contain the end of the run: the run goes on, Nextflow was killed, or the file was cut; {open} of its tasks have no end"
+                "the log does not contain the end of the run: the run still runs, Nextflow was killed, or the file was cut; {open} of its tasks have no end"
             );
             let advice = "import the log again when it has grown: its tasks are then replaced";
             diagnostics.push(Diagnostic::warning("run_without_end", message).advise(advice));

@@ -188,7 +188,7 @@ impl Joined {
                     "the log ends while {running} jobs run, and not with the end of the run: it was killed; their outcome on the cluster is not known"
                 ),
                 (false, _) => format!(
-                    "the log ends while {running} jobs run, and its directory is locked: the run still goes on, or was killed; they are recorded as running"
+                    "the log ends while {running} jobs run, and its directory is locked: the run still runs, or was killed; they are recorded as running"
                 ),
             };
             sources[*at].diagnostics.push(Diagnostic::warning("run_without_end", message));

@@ -180,7 +180,7 @@ fn facts(accesses: &Accesses) -> Vec<String> {
     let tasks = users(|owner| matches!(owner, Owner::Task(_)));
     let others = users(|owner| !matches!(owner, Owner::Task(_) | Owner::Nobody));
     let by = match (tasks, others) {
-        (0, 0) => "what belongs to nobody".to_owned(),
+        (0, 0) => "no task".to_owned(),
         (tasks, 0) => counted(tasks, "task", "tasks"),
         (0, others) => counted(others, "job or container", "jobs and containers"),
         (tasks, others) => {

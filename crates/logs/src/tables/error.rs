@@ -16,7 +16,10 @@ pub enum TableError {
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
     /// A column that a log needs is not there.
-    #[error("no column is the {what}: name one with {option}. The columns are {columns}")]
+    #[error(
+        "no column is the {what}: name one with {option} (most tables need --case-column, --activity-column and --timestamp-column). \
+         The columns are {columns}"
+    )]
     NoColumn {
         /// What no column is: `case`, `activity` and the like.
         what: &'static str,

@@ -98,7 +98,9 @@ fn columns_are_found_or_named() {
     );
     let error = read_csv("who;what;when\n1;a;2026-01-01".as_bytes(), &TableOptions::default()).unwrap_err();
     let text = std::error::Error::source(&error).unwrap().to_string();
-    assert_eq!(text, "no column is the case: name one with --case-column. The columns are \"who\", \"what\", \"when\"");
+    let expected = "no column is the case: name one with --case-column (most tables need --case-column, --activity-column and \
+                    --timestamp-column). The columns are \"who\", \"what\", \"when\"";
+    assert_eq!(text, expected);
     let named = |case: &str, activity: &str| TableOptions {
         case_column: Some(case.into()),
         activity_column: Some(activity.into()),

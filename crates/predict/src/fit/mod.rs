@@ -167,8 +167,8 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
     if !coarse.is_empty() {
         let which = if coarse.len() == learnt.len() { "all tasks".to_owned() } else { listed(&coarse) };
         notes.push(format!(
-            "coarse: of {which} only run times and, where told, bytes are known: each is taken to read all at its start, to write all at its end and \
-             to work at one pace. Streaming, and how far a shared processor or link slows them, cannot be told. Record them with `flowmine trace`"
+            "coarse: of {which} only run times and, if recorded, bytes are known: the model reads all at the start of each, writes all at its end and \
+             works at one rate. It has no streams, shared processors or links: record them with `flowmine trace`"
         ));
     }
     let no_start = target.tasks.iter().filter(|task| task.start_s.is_none()).count();
@@ -176,14 +176,14 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
         let work: f64 = target.tasks.iter().map(|task| task.run_s).sum();
         let took = target.makespan_s.map_or_else(String::new, |took| format!("; the run took {took:.1} s"));
         notes.push(format!(
-            "of {no_start} of {} tasks no start is known: each is taken to start when what it depends on has ended, and to wait for no worker, queue or transfer. \
+            "of {no_start} of {} tasks no start is known: in the model, each starts when its predecessors have ended, and waits for no worker, queue or transfer. \
              All run times together are {work:.1} s{took}",
             target.tasks.len()
         ));
     }
     if any(&|of| of.only_totals) {
         notes.push(
-            "operations were added up while they were traced, so that reads and writes are taken to go on evenly between first and last: \
+            "the trace has only sums of operations, so the model spreads reads and writes evenly between the first and the last: \
              record with `flowmine trace --detail events`"
                 .to_owned(),
         );

@@ -25,7 +25,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
             "Run the command or workflow under flowmine trace, then correlate the dataset.",
         )],
     };
-    Ok(Section { id: "io", title: "I/O", question: "Which activities and files move the bytes, and how.", blocks })
+    Ok(Section { id: "io", title: "I/O", question: "Reads and writes by activity and file.", blocks })
 }
 
 fn of_profile(found: &Profile) -> Result<Vec<Block>, ReportError> {

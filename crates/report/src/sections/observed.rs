@@ -89,11 +89,11 @@ pub fn completeness(results: &Results) -> Vec<String> {
     sentences.extend(quality.lost.as_ref().map(|lost| format!("{}.", capital(lost))));
     if quality.errors > 0 {
         let rejected = counted(quality.errors, "input was rejected", "inputs were rejected");
-        sentences.push(format!("{rejected}: the table diagnostics of the dataset lists them."));
+        sentences.push(format!("{rejected}. The table diagnostics of the dataset lists them; for files, flowmine import writes it."));
     }
     if quality.warnings > 0 {
         let odd = counted(quality.warnings, "input was used with a warning", "inputs were used with a warning");
-        sentences.push(format!("{odd}: the table diagnostics of the dataset lists them."));
+        sentences.push(format!("{odd}. The table diagnostics of the dataset lists them; for files, flowmine import writes it."));
     }
     if let Ok(found) = &results.log {
         let of_trace = |sentence: &&String| quality.lost.as_ref() != Some(*sentence);

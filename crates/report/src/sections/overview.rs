@@ -46,5 +46,5 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     blocks.push(Block::Heading("How complete it is".to_owned()));
     let sentences = observed::completeness(results);
     blocks.push(if sentences.is_empty() { Block::Text("Nothing is known to be missing.".to_owned()) } else { Block::List(sentences) });
-    Ok(Section { id: "overview", title: "Overview", question: "How it ended, what costs most, and what failed.", blocks })
+    Ok(Section { id: "overview", title: "Overview", question: "The outcome, the largest costs, and the failures.", blocks })
 }

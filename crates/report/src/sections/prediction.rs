@@ -25,7 +25,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     Ok(Section {
         id: "prediction",
         title: "Prediction",
-        question: "What limits each task over time, and what more of it would gain.",
+        question: "The limit of each task over time, and the gain from more of it.",
         blocks,
     })
 }

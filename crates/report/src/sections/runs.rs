@@ -50,7 +50,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
     if let Ok(files) = &results.file_access {
         blocks.extend(file_access(files)?);
     }
-    Ok(Section { id: "runs", title: "Runs", question: "What the longest runs waited for, and how all runs compare.", blocks })
+    Ok(Section { id: "runs", title: "Runs", question: "The waits of the longest runs, and a comparison of all runs.", blocks })
 }
 
 /// A run in detail.
@@ -123,7 +123,7 @@ fn history(found: &LogResults) -> Result<Vec<Block>, ReportError> {
         }
     }
     let mut blocks = vec![if sentences.is_empty() {
-        Block::Text("The last run of no workflow took longer than all before it.".to_owned())
+        Block::Text("No workflow has a last run that took longer than all runs before it.".to_owned())
     } else {
         Block::List(sentences)
     }];
@@ -177,12 +177,12 @@ fn critical_path((at, case): (usize, &str), found: &CriticalPath) -> Result<Vec<
         let of = gain.activity.as_deref().map_or_else(|| "all activities".to_owned(), |name| visible(name).into_owned());
         let gained = span(gain.gain_ns.into());
         facts.push(Fact::new("Largest gain", gained).note(format!(
-            "if {} of {of} were {} times as fast",
-            gain.part.meaning(),
-            gain.factor
+            "if this part of {of} were {} times as fast: {}",
+            gain.factor,
+            gain.part.meaning()
         )));
     }
-    let caption = format!("Critical path of {case}: the chain of tasks that decides when the run ends.");
+    let caption = format!("Critical path of {case}: the chain of tasks that determines the end of the run.");
     Ok(vec![Block::Facts(facts), Block::figure(named("path", at), caption, &path_figure::svg(found))?])
 }
 

@@ -17,8 +17,8 @@ pub fn blocks(found: &LogResults) -> Result<Vec<Block>, ReportError> {
         return Ok(vec![Block::missing("No time is known.", "Record the time of each event.")]);
     }
     let mut blocks = vec![
-        Block::figure("throughput", "How much arrived, started and ended over time.", &arrivals::throughput(&found.arrivals))?,
-        Block::figure("arrivals", "When work arrives in the week.", &arrivals::hours(&found.arrivals))?,
+        Block::figure("throughput", "Work that arrived, started and ended over time.", &arrivals::throughput(&found.arrivals))?,
+        Block::figure("arrivals", "Work by weekday and hour of its arrival.", &arrivals::hours(&found.arrivals))?,
     ];
     let Some(cases) = log.cases() else { return Ok(blocks) };
     let chart = dotted_chart::discover(log, cases, &dotted_chart::Options::default());

@@ -35,7 +35,7 @@ pub fn section(results: &Results) -> Result<Section, ReportError> {
         blocks.push(Block::Heading("Work over time".to_owned()));
         blocks.extend(times::blocks(found)?);
     }
-    Ok(Section { id: "waiting", title: "Waiting and time", question: "What jobs waited for, who waited, and when.", blocks })
+    Ok(Section { id: "waiting", title: "Waiting and time", question: "The causes, users and times of waits.", blocks })
 }
 
 fn missing() -> Block {

@@ -304,7 +304,7 @@ codes! {
         "A job is listed twice in one poll; the first is used",
         "";
     "queue_not_whole" [Warning] "`import slurm`",
-        "Rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left",
+        "Rows of this queue were rejected, so the jobs that left it are unknown; none is recorded as left",
         "";
     "queue_too_old" [Error] "`import slurm`",
         "The queue is not younger than the last one in the dataset, so that what changed between cannot be known any more; nothing of it is used",
@@ -326,7 +326,7 @@ codes! {
         "";
     "row_rejected" [Error] "`import slurm`",
         "A row does not fit its header, or has a value that its column cannot have; it is left out",
-        "A name with the separator or a newline in it looks like this; `squeue --json` and `flowmine observe` have no such trouble.";
+        "A name that contains the separator or a newline causes this; `--json` of squeue and sacct, or `flowmine observe`, avoids it.";
     "run_incomplete" [Warning] "`import makeflow`",
         "The log contains COMPLETED although rules failed, were aborted or never ran; the message counts them",
         "";

@@ -264,7 +264,7 @@ impl Side {
             match tag {
                 ENTITY if kind.is_some() => {
                     let rule = if self.kind.is_events { "duplicate_event_id" } else { "duplicate_object_id" };
-                    let message = || format!("the id is in the table {name} twice; the first is taken. Give each its own id");
+                    let message = || format!("the id is in the table {name} twice; the first is used. Give each its own id");
                     report.add(Severity::Error, rule, place, message);
                 }
                 ENTITY => kind = Some(number),
@@ -323,7 +323,7 @@ impl Side {
             relations.retain(|relation| seen.insert((relation.object.clone(), relation.qualifier.clone())));
         }
         if relations.len() < before {
-            let message = || format!("{} of its relations are there more than once; they are taken once", before - relations.len());
+            let message = || format!("{} of its relations are there more than once; each is used once", before - relations.len());
             report.add(Severity::Warning, "repeated_relation", place, message);
         }
         if table_rows == 0 {
