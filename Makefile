@@ -30,14 +30,14 @@ AIRFLOW2_VERSION := 2.11.2
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb maven montage chromium chromium-driver firefox-esr
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb maven montage tmux chromium chromium-driver firefox-esr
 # Another Node than Debian's brings its own npm, and conflicts with Debian's.
 TEST_PACKAGES += $(if $(shell command -v npm),,npm)
 DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,python,pm4py,pyarrow,polars,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,python,pm4py,pyarrow,polars,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,tmux,montage,shellcheck,chromium,firefox,axe$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test test-long build packages bench docs site dist dist-check wheel clean
 

@@ -127,6 +127,8 @@ pub enum Measure {
     Cpus,
     /// Number of GPUs requested or allocated.
     Gpus,
+    /// Mean utilisation of GPUs in percent, summed over them.
+    GpuPercent,
     /// Memory of the whole instance, requested or allocated, in bytes.
     MemoryBytes,
     /// Largest resident memory, in bytes.

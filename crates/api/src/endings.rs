@@ -1,11 +1,22 @@
 //! What the ending of a file's name stands for.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::error::{Result, refuse};
 
-/// Endings of formats that nothing here writes. A file with such a name would be no such file.
-const UNWRITTEN: [&str; 3] = ["pdf", "html", "htm"];
+/// Endings of formats that nothing here writes, and what makes such a file. Another format in a file
+/// with such a name would be no such file.
+const UNWRITTEN: [(&str, &str); 3] = [
+    ("pdf", "rsvg-convert -f pdf makes one of an SVG"),
+    ("html", "flowmine report writes a page"),
+    ("htm", "flowmine report writes a page"),
+];
+
+/// Returns what makes a file with this ending, which nothing here writes.
+fn made_by(ending: &OsStr) -> Option<&'static str> {
+    UNWRITTEN.iter().find(|(unwritten, _)| ending.eq_ignore_ascii_case(unwritten)).map(|(_, made_by)| *made_by)
+}
 
 /// Returns the format of a result: the given one, or what the ending of its name stands for.
 ///
@@ -14,9 +25,10 @@ const UNWRITTEN: [&str; 3] = ["pdf", "html", "htm"];
 pub fn format_of<T: Copy>(given: Option<T>, file: Option<&Path>, endings: &[(&str, T)], known: impl Fn(T) -> bool) -> Result<Option<T>> {
     let Some(given) = given else { return by_ending(file, endings, known) };
     if let Some((file, ending)) = file.and_then(|file| Some((file, file.extension()?)))
-        && UNWRITTEN.iter().any(|unwritten| ending.eq_ignore_ascii_case(unwritten))
+        && let Some(made_by) = made_by(ending)
     {
-        refuse!("{}: no format has the ending .{}: choose another name for the result", file.display(), ending.to_string_lossy())
+        let ending = ending.to_string_lossy();
+        refuse!("{}: no format has the ending .{ending} ({made_by}): choose another name for the result", file.display())
     }
     Ok(Some(given))
 }
@@ -33,9 +45,10 @@ pub fn by_ending<T: Copy>(file: Option<&Path>, endings: &[(&str, T)], known: imp
         return Ok(Some(meaning));
     }
     let known: Vec<String> = endings.iter().filter(|(_, meaning)| known(*meaning)).map(|(name, _)| format!(".{name}")).collect();
+    let made_by = made_by(ending).map_or_else(String::new, |made_by| format!(" ({made_by})"));
     refuse!(
-        "{}: no format has the ending .{}. The endings known here are {}; without an ending the default format is written, and --format \
-         names one",
+        "{}: no format has the ending .{}{made_by}. The endings known here are {}; without an ending the default format is written, and \
+         --format names one",
         file.display(),
         ending.to_string_lossy(),
         known.join(", ")
@@ -59,10 +72,14 @@ mod tests {
         assert_eq!(by_ending(None, &endings, |_| true).unwrap(), None);
         for (given, name) in [(Some(1), "a.pdf"), (Some(1), "a.HTML"), (None, "a.htm")] {
             let refused = format_of(given, Some(Path::new(name)), &endings, |_| true).unwrap_err().to_string();
-            assert!(refused.contains("no format has the ending ."), "{refused}");
+            let made_by = if name == "a.pdf" { " (rsvg-convert -f pdf makes one of an SVG)" } else { " (flowmine report writes a page)" };
+            assert!(refused.contains("no format has the ending .") && refused.contains(made_by), "{refused}");
         }
         assert_eq!(format_of(Some(4), Some(Path::new("a.txt")), &endings, |_| true).unwrap(), Some(4));
         let refused = of("a.svg.pdf").unwrap_err().to_string();
-        assert!(refused.contains("a.svg.pdf: no format has the ending .pdf") && refused.contains("are .svg, .txt;"), "{refused}");
+        assert!(
+            refused.contains("a.svg.pdf: no format has the ending .pdf (rsvg-convert -f pdf") && refused.contains("are .svg, .txt;"),
+            "{refused}"
+        );
     }
 }

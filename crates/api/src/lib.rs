@@ -45,6 +45,7 @@ pub mod lower_bounds;
 #[cfg(test)]
 mod model_docs;
 pub mod models;
+mod node_load;
 pub mod now;
 pub mod observe;
 mod one_run;

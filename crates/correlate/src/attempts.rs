@@ -132,6 +132,8 @@ pub struct JobAttempt {
     pub job_peak_bytes: PackedInt,
     /// CPU time used, in nanoseconds.
     pub cpu_time_ns: PackedInt,
+    /// Utilisation of its GPUs in percent, summed over them.
+    pub gpu_percent: PackedInt,
     /// When it started, if it did, in nanoseconds since 1970.
     pub start_ns: PackedInt,
     /// When it ended, as Slurm says, if it did, in nanoseconds since 1970.
@@ -209,6 +211,7 @@ impl JobAttempt {
             job_memory_bytes: PackedInt::UNKNOWN,
             job_peak_bytes: PackedInt::UNKNOWN,
             cpu_time_ns: PackedInt::UNKNOWN,
+            gpu_percent: PackedInt::UNKNOWN,
             start_ns: PackedInt::UNKNOWN,
             end_ns: PackedInt::UNKNOWN,
             exit_code: PackedInt::UNKNOWN,
@@ -228,7 +231,7 @@ flowmine_schema::columns! {
         group, account, partition, qos, reason, comment, activity, command, arguments, work_dir,
         submit_node, submit_session, nodes, node_list, cpus, memory_bytes, total_memory_bytes, time_limit_s, priority, nice,
         features, tres_per_node, requested_tres, allocated_tres, gpus, eligible_ns, max_rss_bytes,
-        step_memory_bytes, cpu_time_ns, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
+        step_memory_bytes, cpu_time_ns, gpu_percent, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
         written_bytes,
     }
 }
@@ -624,6 +627,7 @@ fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Op
         max_rss_bytes,
         step_memory_bytes,
         cpu_time_ns,
+        gpu_percent,
         array_job_id,
         array_task_id,
         het_job_id,

@@ -70,11 +70,16 @@ impl Clock {
     }
 }
 
+/// Whether the clock of a poll puts one of Slurm's times after it, by less than the uncertainty of
+/// clocks. A later time is not used.
+fn is_after(time_ns: i64, observed_at_ns: i64) -> bool {
+    (1..=UNCERTAINTY_NS).contains(&time_ns.saturating_sub(observed_at_ns))
+}
+
 /// The latest of Slurm's times that a poll shows as past and that its clock puts after it. Such a
-/// clock is behind. A time that is later by more than the uncertainty of clocks is not used.
+/// clock is behind.
 fn latest_time(state: &State, times: Times, observed_at_ns: i64) -> Option<i64> {
-    let is_possible = |time: &i64| (1..=UNCERTAINTY_NS).contains(&time.saturating_sub(observed_at_ns));
-    state.past(times).into_iter().flatten().filter(is_possible).max()
+    state.past(times).into_iter().flatten().filter(|time| is_after(*time, observed_at_ns)).max()
 }
 
 /// The clocks of all polls in a dataset that differ from slurmctld's.
@@ -126,6 +131,10 @@ impl Clocks {
             row.observed_at_ns = clock.latest(row.observed_at_ns);
         }
         if row.change == change::ACCOUNTING {
+            return row;
+        }
+        let all = [row.submit_ns, row.start_ns, row.end_ns];
+        if clock.is_none() && !all.into_iter().flatten().any(|time| is_after(time, row.observed_at_ns)) {
             return row;
         }
         let state = row.state.as_deref().map(State::parse);

@@ -31,6 +31,7 @@ use crate::jobs::{Jobs, JobsBuilder};
 use crate::joined::{Joined, Node, node, root, source_of};
 use crate::row_rules::RowRules;
 use crate::share::Share;
+use crate::waits::last_observation;
 use crate::{CorrelateError, Timestamp};
 
 /// Target number of rows of `job_states` in memory at once.
@@ -105,6 +106,17 @@ impl<'r> Parts<'r> {
         }
     }
 
+    /// The latest observation in the dataset that was read ([`last_observation`]).
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub(crate) fn last_observation(&self, dataset: &Dataset) -> Result<Option<i64>, CorrelateError> {
+        match &self.rows {
+            Rows::One(_) => last_observation(dataset),
+            Rows::Spilled(spilled) => Ok(spilled.last_ns),
+        }
+    }
+
     /// Number of parts.
     pub fn count(&self) -> usize {
         match &self.rows {
@@ -167,6 +179,8 @@ struct Spilled {
     file: File,
     joined: Joined,
     blocks: Vec<Vec<(u64, u32)>>,
+    /// The latest observation, of all shares.
+    last_ns: Option<i64>,
 }
 
 struct Partitioner {
@@ -208,11 +222,13 @@ impl Partitioner {
 
 fn partition(dataset: &Dataset, joined: Joined, parts: u64, share: Option<Share>) -> Result<Spilled, CorrelateError> {
     let parts = usize::try_from(parts).map_err(|_| CorrelateError::TooMany { what: "rows" })?;
-    let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, joined, blocks: vec![Vec::new(); parts] };
+    let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, joined, blocks: vec![Vec::new(); parts], last_ns: None };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
     let mut partitioner = Partitioner { spilled, share, buffers: vec![Vec::new(); parts], block, end: 0 };
     let clocks = Clocks::read(dataset)?;
     dataset.read::<JobRow<'static>, CorrelateError>(|row| {
+        let observed_at_ns = clocks.observed_at(&row.cluster, &row.source, row.observed_at_ns);
+        partitioner.spilled.last_ns = partitioner.spilled.last_ns.max(Some(observed_at_ns));
         let row = clocks.job_row(row);
         let whole = node(&row.cluster, root!(row));
         partitioner.push(STATE, whole, &row)

@@ -17,6 +17,7 @@
 //!   and [`Cause::Unknown`] where no eligible time is known.
 
 mod divide;
+mod meanings;
 mod of_jobs;
 mod predecessors;
 mod rows;

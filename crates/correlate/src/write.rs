@@ -31,7 +31,7 @@ use crate::jobs::Jobs;
 use crate::known_jobs::{known_jobs, of_part};
 use crate::overview::Overview;
 use crate::parts::Parts;
-use crate::waits::{Waits, last_observation, row as wait_row};
+use crate::waits::{Waits, row as wait_row};
 
 /// Rows of a file of `links` or `cases`.
 const ROWS: usize = 1 << 20;
@@ -116,7 +116,7 @@ pub fn correlate_with_tasks(
         .filter(|(_, notion)| notion.is_standard() || asked == Some(notion.name()))
         .map(|(place, notion)| OfNotion::new(place, *notion))
         .collect();
-    let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0, last_observation(dataset)?);
+    let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0, parts.last_observation(dataset)?);
     transaction.clear::<WaitPart<'static>>()?;
     parts.for_each(|jobs| {
         gathered.add(jobs)?;

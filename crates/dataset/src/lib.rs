@@ -97,6 +97,7 @@ pub mod column_file;
 mod columns;
 mod commit;
 mod dataset;
+mod dictionary;
 mod disk;
 mod error;
 pub mod foreign_parquet;

@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::Write;
 
 use flowmine_schema::row::Row;
-use polars_arrow::array::{Array, PrimitiveArray};
+use polars_arrow::array::{Array, PrimitiveArray, Utf8ViewArray};
 use polars_arrow::datatypes::Field;
 use polars_error::PolarsError;
 use polars_parquet::write::{
@@ -29,6 +29,7 @@ use polars_parquet::write::{
 };
 
 use crate::columns::Columns;
+use crate::dictionary;
 use crate::parquet_checks;
 use crate::parquet_error::ParquetError;
 use crate::rows::Rows;
@@ -127,7 +128,7 @@ impl ParquetBytes {
     fn write_group(&mut self, rows: &Columns) -> Result<(), ParquetError> {
         let mut columns: Vec<Vec<CompressedPage>> = Vec::with_capacity(self.types.len());
         for (array, type_) in rows.arrays().iter().zip(&self.types) {
-            let encodings = if is_spread(array.as_ref()) { vec![Encoding::DeltaBinaryPacked] } else { get_dtype_encoding(array.dtype()) };
+            let (array, encodings) = encoded(array)?;
             let mut pages = Vec::new();
             for page in array_to_columns(array, type_.clone(), self.options, &encodings)?.into_iter().flatten() {
                 pages.push(compress(page?, Vec::new(), self.options.compression)?);
@@ -141,6 +142,18 @@ impl ParquetBytes {
         self.groups += 1;
         Ok(self.writer.write(rows.rows() as u64, DynIter::new(streams))?)
     }
+}
+
+/// A column as it is written, and how.
+fn encoded(array: &Box<dyn Array>) -> Result<(Box<dyn Array>, Vec<Encoding>), ParquetError> {
+    if let Some(texts) = array.as_any().downcast_ref::<Utf8ViewArray>() {
+        return Ok(match dictionary::of_texts(texts)? {
+            Some(dictionary) => (dictionary.boxed(), vec![Encoding::RleDictionary]),
+            None => (array.clone(), vec![Encoding::Plain]),
+        });
+    }
+    let encodings = if is_spread(array.as_ref()) { vec![Encoding::DeltaBinaryPacked] } else { get_dtype_encoding(array.dtype()) };
+    Ok((array.clone(), encodings))
 }
 
 /// Whether these are whole numbers of which, in a sample, more than half are different.
@@ -162,7 +175,6 @@ pub const GROUP_ROWS: usize = 1 << 15;
 mod tests {
     use std::io::Cursor;
 
-    use polars_arrow::array::Utf8ViewArray;
     use polars_parquet::read::read_metadata;
 
     use super::*;

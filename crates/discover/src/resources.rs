@@ -93,8 +93,11 @@ pub struct Row {
     pub cpu_efficiency: Option<f64>,
     /// GPU time occupied: running time × GPUs.
     pub gpu_ns: Option<i128>,
-    /// GPU time of instances that failed or were cancelled. Idle GPUs are in no number: their use
-    /// is not measured.
+    /// GPU time used: running time × utilisation, as Slurm sampled that.
+    pub gpu_used_ns: Option<i128>,
+    /// GPU time used divided by GPU time occupied, of instances with both known.
+    pub gpu_efficiency: Option<f64>,
+    /// GPU time of instances that failed or were cancelled. Idle GPUs of others are not in it.
     pub lost_gpu_ns: Option<i128>,
     /// Memory time occupied: running time × memory, in byte-nanoseconds.
     pub memory_byte_ns: Option<i128>,
@@ -130,6 +133,7 @@ struct Sums {
     cpu: Share,
     memory: Share,
     time: Share,
+    gpu: Share,
 }
 
 /// A part and the whole, of instances with both known.
@@ -167,6 +171,7 @@ impl Sums {
         add(&mut row.core_ns, usage.core_ns());
         add(&mut row.cpu_used_ns, usage.cpu_used_ns());
         add(&mut row.gpu_ns, usage.gpu_ns());
+        add(&mut row.gpu_used_ns, usage.gpu_used_ns());
         add(&mut row.lost_gpu_ns, usage.lost_gpu_ns());
         add(&mut row.memory_byte_ns, usage.memory_byte_ns());
         add(&mut row.memory_used_byte_ns, usage.memory_used_byte_ns());
@@ -178,6 +183,7 @@ impl Sums {
         }
         add(&mut row.at_stake_core_ns, usage.lost_core_ns());
         self.cpu.add(usage.cpu_used_ns(), usage.core_ns());
+        self.gpu.add(usage.gpu_used_ns(), usage.gpu_ns());
         self.memory.add(usage.memory_used_byte_ns(), usage.memory_byte_ns());
         self.time.add(usage.limit_ns.map(|_| usage.elapsed_ns.into()), usage.limit_ns.map(i128::from));
     }
@@ -188,6 +194,7 @@ impl Sums {
             cpu_efficiency: self.cpu.ratio(),
             memory_efficiency: self.memory.ratio(),
             time_efficiency: self.time.ratio(),
+            gpu_efficiency: self.gpu.ratio(),
             ..self.row
         }
     }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use load::Slot;
+pub use load::{NodeCpus, Slot};
 pub use occupants::Occupant;
 pub use rows::{CauseRow, DIMENSIONS, DimensionRow, Example, Main};
 pub use series::Series;

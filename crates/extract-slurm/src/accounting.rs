@@ -222,8 +222,9 @@ fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
     let used = (record.eligible_ns, record.max_rss_bytes, record.cpu_time_ns);
     // Absent where it is not known, so that digests of earlier versions stay what they were.
     let memory = record.step_memory_bytes.map(|bytes| format!(" {bytes}")).unwrap_or_default();
+    let gpus = record.gpu_percent.map(|percent| format!(" {percent} {:?}", record.gpu_memory_bytes)).unwrap_or_default();
     // Without a key a digest confirms a right guess.
-    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}{memory}", record.state.name())))
+    digest_of_text(&naming.text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}{memory}{gpus}", record.state.name())))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ job_record! {
     texts: features, tres_per_node, licenses, submit_node, requested_tres, allocated_tres, name, user, group, account,
         partition, qos, reason, comment, work_dir, node_list, submit_line;
     numbers: submit_ns, start_ns, end_ns, time_limit_s, priority, nice, submit_session, eligible_ns, max_rss_bytes,
-        step_memory_bytes, cpu_time_ns, nodes, cpus, memory_bytes, total_memory_bytes, exit_code, exit_signal, cancelled_by_uid,
+        step_memory_bytes, cpu_time_ns, gpu_percent, gpu_memory_bytes, nodes, cpus, memory_bytes, total_memory_bytes, exit_code, exit_signal, cancelled_by_uid,
         read_bytes, written_bytes;
     // Path and arguments in one string, as squeue has it; the expression as Slurm prints it (flowmine_slurm::dependency).
     other texts: command_line, dependency

@@ -19,6 +19,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 use flowmine_slurm::job_ref::{JobRef, parse_displayed, with_raw_id};
 use flowmine_slurm::state::{State, from_accounting};
+use flowmine_slurm::tres;
 use flowmine_slurm::units::{self, BadValue, shown};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
@@ -289,8 +290,11 @@ impl<'a> Attempts<'a> {
                 }
             }
         }
-        let of_tasks = row[Column::UsageIn as usize].and_then(text_of).and_then(flowmine_slurm::tres::memory_bytes);
+        let usage = row[Column::UsageIn as usize].and_then(text_of);
+        let of_tasks = usage.and_then(tres::memory_bytes);
         record.step_memory_bytes = record.step_memory_bytes.max(of_tasks);
+        record.gpu_percent = record.gpu_percent.max(usage.and_then(tres::gpu_percent));
+        record.gpu_memory_bytes = record.gpu_memory_bytes.max(usage.and_then(tres::gpu_memory_bytes));
         if let Some(size) = row[Column::MaxRss as usize] {
             match max_rss(size) {
                 Ok(bytes) => {

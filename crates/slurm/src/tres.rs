@@ -44,9 +44,35 @@ pub fn memory_bytes(list: &str) -> Option<i64> {
     }
 }
 
+/// The utilisation of GPUs in percent, summed over them, in a list of usages (`gres/gpuutil=130`).
+pub fn gpu_percent(list: &str) -> Option<i64> {
+    crate::units::digits(list.split(',').find_map(|item| item.strip_prefix("gres/gpuutil="))?.as_bytes())
+}
+
+/// The memory of GPUs in use in a list of usages, in bytes (`gres/gpumem=4096M`; a bare number is
+/// bytes).
+pub fn gpu_memory_bytes(list: &str) -> Option<i64> {
+    let size = list.split(',').find_map(|item| item.strip_prefix("gres/gpumem="))?.as_bytes();
+    crate::units::digits(size).or_else(|| crate::units::memory(size).ok().flatten())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{gpus, memory_bytes};
+    use super::{gpu_memory_bytes, gpu_percent, gpus, memory_bytes};
+
+    #[test]
+    fn use_of_gpus_in_the_lists_of_sacct() {
+        for (list, percent, bytes) in [
+            ("cpu=00:02:10,fs/disk=1,gres/gpumem=4096M,gres/gpuutil=85,mem=2048M", Some(85), Some(4096 << 20)),
+            ("gres/gpumem=40777023488,gres/gpuutil=396", Some(396), Some(40_777_023_488)),
+            ("gres/gpumem=0,gres/gpuutil=0", Some(0), Some(0)),
+            ("cpu=4,gres/gpu=2,mem=8G", None, None),
+            ("gres/gpumem=much,gres/gpuutil=18446744073709551614", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((gpu_percent(list), gpu_memory_bytes(list)), (percent, bytes), "{list}");
+        }
+    }
 
     #[test]
     fn memory_in_the_lists_of_sacct() {

@@ -115,6 +115,40 @@ fn every_crate_denies_the_disallowed_methods() {
     }
 }
 
+/// What `CONTRIBUTING.md` lists for an engine, of an engine's type and its module.
+fn needs_of_engine(of: &str, module: &str) -> Vec<(&'static str, String)> {
+    let word = module.replace('_', "-");
+    vec![
+        ("crates/extract-workflow/src/lib.rs", format!("pub mod {module};")),
+        ("crates/privacy/src/pseudonym/words.rs", word),
+        ("crates/sources/src/kinds/mod.rs", format!("&{module}::KIND,")),
+        (FUZZED, format!("use flowmine_extract_workflow::{module}::{of};")),
+    ]
+}
+
+const FUZZED: &str = "fuzz/src/engines.rs";
+
+#[test]
+fn every_engine_has_its_parts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let pages = read("docs/engines.md").to_lowercase();
+    let headings: Vec<&str> = pages.lines().filter(|line| line.starts_with("## ")).collect();
+    let mut found = 0;
+    for (module, source) in modules(&root.join("crates/extract-workflow/src")) {
+        for of in parts(Part::Impl("Engine"), &module, &source) {
+            found += 1;
+            for (path, word) in needs_of_engine(&of, &module) {
+                assert!(read(path).contains(&word), "{of}: no {word:?} in {path}");
+            }
+            let is_heading = headings.iter().any(|heading| heading.contains(&module.replace('_', "-")));
+            assert!(is_heading, "{of}: no section in docs/engines.md");
+            assert!(root.join("crates/extract-workflow/tests/fixtures").join(&module).is_dir(), "{of}: no recorded files");
+        }
+    }
+    assert!(found >= 10, "{found} engines");
+}
+
 #[test]
 fn a_part_that_is_missing_is_found() {
     let known = entries("mod a;\npub static ALL: &[&dyn Rule] = &[&a::First,\n    &Gap::Last];\n", "ALL");

@@ -14,7 +14,7 @@ use crate::groups::{CASE_NOTION, TIMESTAMP, job_notions};
 use crate::options::OptionSpec;
 use crate::request::Request;
 use crate::sink::Sink;
-use crate::{job_waits, jobs, task_waits};
+use crate::{job_waits, jobs, node_load, task_waits};
 
 /// What jobs waited for.
 pub struct Waits;
@@ -80,6 +80,7 @@ fn for_each(dataset: &Dataset, request: &Request, sink: &dyn Sink, each: impl Fn
 fn over_time(dataset: &Dataset, request: &Request, sink: &dyn Sink) -> Result<Found> {
     let mut builder = waits::weeks::Builder::default();
     for_each(dataset, request, sink, |wait| builder.add(wait))?;
+    node_load::for_each(dataset, |from_ns, to_ns, cpus| builder.add_node(from_ns, to_ns, cpus))?;
     let found = builder.finish();
     Ok(Found::new(request, false, move |format, out| match format {
         Format::Json => Ok(waits_by_week::json(&found, out)?),

@@ -4,6 +4,7 @@ use flowmine_dataset::Dataset;
 use flowmine_schema::tables::JobState;
 use flowmine_slurm::reason::Blocker;
 
+use super::meanings::{Meaning, Meanings};
 use super::predecessors::{Predecessors, moment_of};
 use super::{Change, Doing, Facts, Moment, Predecessor, Wait, divide};
 use crate::CorrelateError;
@@ -37,6 +38,7 @@ pub fn last_observation(dataset: &Dataset) -> Result<Option<i64>, CorrelateError
 #[derive(Debug)]
 pub struct Waits<'j> {
     jobs: &'j Jobs,
+    meanings: Meanings,
     predecessors: Predecessors<'j>,
     until_ns: Option<i64>,
 }
@@ -45,12 +47,12 @@ impl<'j> Waits<'j> {
     /// The waits of these jobs; those that have not ended are divided until `until_ns`, or until
     /// they were last seen to change.
     pub fn new(jobs: &'j Jobs, until_ns: Option<i64>) -> Self {
-        Self { jobs, predecessors: Predecessors::new(jobs), until_ns }
+        Self { jobs, meanings: Meanings::new(&jobs.strings), predecessors: Predecessors::new(jobs), until_ns }
     }
 
     /// The jobs on which an attempt depends.
     pub fn predecessors(&self, attempt: &JobAttempt) -> Vec<Predecessor> {
-        self.predecessors.of(attempt)
+        self.predecessors.of(attempt, &self.meanings)
     }
 
     /// The wait of an attempt; empty for one of which nothing is known.
@@ -64,14 +66,14 @@ impl<'j> Waits<'j> {
             self.change(attempt, event, &mut phase, &mut changes);
         }
         let end = match attempt.ended_ns.get() {
-            Some(_) => moment_of(events.iter().rev().find(|event| self.is_end(event)).unwrap_or(last)),
+            Some(_) => moment_of(events.iter().rev().find(|event| self.meanings.of(event.state).is_end()).unwrap_or(last)),
             None => Moment::exact(self.until_ns.unwrap_or(last.observed_at_ns).max(last.observed_at_ns)),
         };
         divide(Facts {
             submit_ns: first.time_ns,
             end,
             eligible_ns: self.eligible(attempt, events),
-            released: self.predecessors.released(attempt),
+            released: self.predecessors.released(attempt, &self.meanings),
             is_again: attempt.number > 1,
             changes,
         })
@@ -85,52 +87,45 @@ impl<'j> Waits<'j> {
         is_before.then(|| self.waits(record, self.jobs.text(record.state)))
     }
 
-    fn is_end(&self, event: &Event) -> bool {
-        let word = self.jobs.text(event.state);
-        word == state::LEFT || state::phase(word).ends_attempt()
-    }
-
     /// When it became eligible: the event of that, or its submission where Slurm says that it was
     /// eligible by then.
     fn eligible(&self, attempt: &JobAttempt, events: &[Event]) -> Option<i64> {
-        let event = events.iter().find(|event| self.jobs.text(event.state) == state::ELIGIBLE);
+        let event = events.iter().find(|event| self.meanings.of(event.state) == Meaning::Eligible);
         let at_once = || attempt.eligible_ns.get().zip(attempt.submit_ns.get()).filter(|(eligible, submit)| eligible <= submit);
         event.map(|event| event.time_ns).or_else(|| at_once().map(|(_, submit)| submit))
     }
 
     /// Adds the changes that an event reports.
     fn change(&self, attempt: &JobAttempt, event: &Event, phase: &mut Phase, changes: &mut Vec<Change<'j>>) {
-        let word = self.jobs.text(event.state);
         let moment = moment_of(event);
-        if word == state::LEFT || state::phase(word).ends_attempt() {
-            // It may have run unseen between the last poll that saw it wait and its end.
-            let ran_unseen = phase.before_run() && (word == state::LEFT || attempt.ran);
-            if ran_unseen {
-                let gone = Moment { at_ns: moment.earliest_ns, ..moment };
-                changes.push(Change { moment: gone, doing: Doing::Unseen });
-            }
-            return;
-        }
-        if state::keeps_state(word) {
-            if *phase == Phase::Waiting && word != state::ELIGIBLE {
-                changes.push(self.waits(event, word));
-            }
-            return;
-        }
-        let doing = match state::phase(word) {
-            Phase::Waiting => {
-                *phase = Phase::Waiting;
-                // Of an event that no poll saw, only the time is known.
-                changes.extend(event.polled.then(|| self.waits(event, word)));
+        let (now, doing) = match self.meanings.of(event.state) {
+            Meaning::End { left } => {
+                // It may have run unseen between the last poll that saw it wait and its end.
+                if phase.before_run() && (left || attempt.ran) {
+                    let gone = Moment { at_ns: moment.earliest_ns, ..moment };
+                    changes.push(Change { moment: gone, doing: Doing::Unseen });
+                }
                 return;
             }
-            Phase::Configuring => Doing::Configures,
-            Phase::Running | Phase::Resizing => Doing::Runs,
-            Phase::Paused => Doing::Pauses,
-            Phase::Ending if phase.has_run() => Doing::Runs,
-            Phase::Ending | Phase::Ended | Phase::Requeued | Phase::Other => return,
+            Meaning::Kept => {
+                if *phase == Phase::Waiting {
+                    changes.push(self.waits(event, self.jobs.text(event.state)));
+                }
+                return;
+            }
+            Meaning::In(Phase::Waiting) => {
+                *phase = Phase::Waiting;
+                // Of an event that no poll saw, only the time is known.
+                changes.extend(event.polled.then(|| self.waits(event, self.jobs.text(event.state))));
+                return;
+            }
+            Meaning::In(now @ Phase::Configuring) => (now, Doing::Configures),
+            Meaning::In(now @ (Phase::Running | Phase::Resizing)) => (now, Doing::Runs),
+            Meaning::In(now @ Phase::Paused) => (now, Doing::Pauses),
+            Meaning::In(now @ Phase::Ending) if phase.has_run() => (now, Doing::Runs),
+            Meaning::Eligible | Meaning::In(_) => return,
         };
-        *phase = state::phase(word);
+        *phase = now;
         changes.push(Change { moment, doing });
     }
 

@@ -73,6 +73,7 @@ fn table(group: &Group) -> String {
     add("used", "memory", &|row| row.memory_efficiency.map(percent));
     add("used", "time limit", &|row| row.time_efficiency.map(percent));
     add("GPU-hours", "occupied", &|row| hours(row.gpu_ns));
+    add("GPU-hours", "used", &|row| row.gpu_efficiency.map(percent));
     add("GPU-hours", "lost", &|row| hours(row.lost_gpu_ns));
     add("", "GiB-hours", &|row| row.memory_byte_ns.map(gib_hours));
     let mut out = text_table::write(&columns);
@@ -88,7 +89,7 @@ fn table(group: &Group) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [&str; 19] = [
+    const COLUMNS: [&str; 21] = [
         "by",
         "value",
         "instances",
@@ -108,6 +109,8 @@ pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
         "time_limit_s",
         "time_efficiency",
         "gpu_hours_lost",
+        "gpu_hours_used",
+        "gpu_efficiency",
     ];
     let mut table = Csv::new(out, &COLUMNS)?;
     let all = std::iter::once(("all", &found.total));
@@ -118,7 +121,7 @@ pub fn csv(found: &Resources, out: &mut dyn Write) -> io::Result<()> {
         table.number(hours(row.cpu_used_ns)).number(row.cpu_efficiency).number(hours(row.gpu_ns));
         table.number(row.memory_byte_ns.map(gib_hours)).number(row.memory_used_byte_ns.map(gib_hours));
         table.number(row.memory_efficiency).number(row.limit_ns.map(seconds)).number(row.time_efficiency);
-        table.number(hours(row.lost_gpu_ns));
+        table.number(hours(row.lost_gpu_ns)).number(hours(row.gpu_used_ns)).number(row.gpu_efficiency);
         table.end()?;
     }
     table.finish()

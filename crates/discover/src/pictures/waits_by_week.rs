@@ -92,7 +92,7 @@ fn of_slots(by: &str, slots: &[&Slot]) -> String {
     };
     let time = |ns: Option<i64>| ns.map_or_else(String::new, |ns| duration(ns as f64));
     let mean = |of: Option<f64>| of.map_or_else(String::new, |of| format!("{of:.1}"));
-    text_table::write(&[
+    let mut columns = vec![
         column(by, false, &|slot| slot.value.clone()),
         column("jobs", true, &|slot| count(slot.jobs)),
         column("median", true, &|slot| time(slot.median_ns)),
@@ -101,7 +101,17 @@ fn of_slots(by: &str, slots: &[&Slot]) -> String {
         column("ran at once", true, &|slot| mean(slot.running)),
         column("waited at once", true, &|slot| mean(slot.waiting)),
         column("CPUs in use", true, &|slot| mean(slot.cpus)),
-    ])
+    ];
+    if slots.iter().any(|slot| slot.allocated_cpus.is_some()) {
+        let of_nodes = |heading: &str, of: &dyn Fn(&Slot) -> Option<f64>| Column {
+            group: "CPUs of nodes".to_owned(),
+            ..column(heading, true, &|slot| mean(of(slot)))
+        };
+        columns.push(of_nodes("allocated", &|slot| slot.allocated_cpus));
+        columns.push(of_nodes("idle", &|slot| slot.idle_cpus));
+        columns.push(of_nodes("down", &|slot| slot.down_cpus));
+    }
+    text_table::write(&columns)
 }
 
 fn of_weeks(group: &Group) -> String {
@@ -150,7 +160,7 @@ fn of_groups(by: &str, groups: &[&Group]) -> String {
 /// # Errors
 /// When `out` cannot be written.
 pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [&str; 13] = [
+    const COLUMNS: [&str; 16] = [
         "by",
         "value",
         "week",
@@ -164,6 +174,9 @@ pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
         "running",
         "waiting",
         "cpus",
+        "allocated_cpus",
+        "idle_cpus",
+        "down_cpus",
     ];
     let mut table = Csv::new(out, &COLUMNS)?;
     for (group, week) in found.groups.iter().flat_map(|group| group.weeks.iter().map(move |week| (group, week))) {
@@ -175,7 +188,7 @@ pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
             None => table.number(None::<u64>),
         };
         table.number(group.trend_ns.map(|ns| seconds(ns.into())));
-        for _ in 0..3 {
+        for _ in 0..6 {
             table.number(None::<u64>);
         }
         table.end()?;
@@ -185,7 +198,7 @@ pub fn csv(found: &Weeks, out: &mut dyn Write) -> io::Result<()> {
         table.text(slot.by).text(&slot.value).number(None::<u64>).count(slot.jobs);
         table.number(Some(seconds(slot.queue_ns))).number(Some(core_hours(slot.queue_core_ns)));
         table.number(time(slot.median_ns)).number(time(slot.ninth_decile_ns)).number(None::<u64>).number(None::<u64>);
-        for mean in [slot.running, slot.waiting, slot.cpus] {
+        for mean in [slot.running, slot.waiting, slot.cpus, slot.allocated_cpus, slot.idle_cpus, slot.down_cpus] {
             table.number(mean.map(|mean| format!("{mean:.2}")));
         }
         table.end()?;

@@ -12,6 +12,7 @@ struct Job {
     hours: Option<i64>,
     cpus: Option<i64>,
     gpus: Option<i64>,
+    gpu_percent: Option<i64>,
     used_hours: Option<i64>,
     memory: Option<i64>,
     peak: Option<i64>,
@@ -29,6 +30,7 @@ fn log(jobs: &[Job]) -> ActivityLog {
         let measures: Vec<(Measure, i64)> = [
             (Measure::Cpus, job.cpus),
             (Measure::Gpus, job.gpus),
+            (Measure::GpuPercent, job.gpu_percent),
             (Measure::CpuTimeNs, job.used_hours.map(|hours| hours * HOUR_NS)),
             (Measure::MemoryBytes, job.memory.map(|gib| gib << 30)),
             (Measure::PeakMemoryBytes, job.peak.map(|gib| gib << 30)),
@@ -67,6 +69,7 @@ const BIG: Job = Job {
     hours: Some(2),
     cpus: Some(64),
     gpus: None,
+    gpu_percent: None,
     used_hours: Some(2),
     memory: Some(256),
     peak: Some(1),
@@ -85,6 +88,16 @@ fn one_job_has_the_efficiencies_of_seff_and_reportseff() {
     assert_eq!(total.core_ns, Some(128 * i128::from(HOUR_NS)));
     assert_eq!(total.idle_core_ns, Some(126 * i128::from(HOUR_NS)));
     assert_eq!((total.gpu_ns, total.failed_core_ns, total.cancelled_core_ns), (None, None, None));
+}
+
+/// Four GPUs of which Slurm says 396 %, two without a number, and one that is idle.
+#[test]
+fn gpu_time_used_and_occupied() {
+    let gpus = |hours, gpus, gpu_percent| Job { hours: Some(hours), gpus: Some(gpus), gpu_percent, ..BIG };
+    let total = found(&[gpus(10, 4, Some(396)), gpus(3, 2, None), gpus(10, 1, Some(0))]).total;
+    let tenths = |tenths: i128| Some(tenths * i128::from(HOUR_NS) / 10);
+    assert_eq!((total.gpu_ns, total.gpu_used_ns), (tenths(560), tenths(396)));
+    assert_eq!((total.gpu_efficiency, found(&[gpus(3, 2, None)]).total.gpu_efficiency), (Some(39.6 / 50.0), None));
 }
 
 #[test]
@@ -106,6 +119,7 @@ fn job() -> impl Strategy<Value = Job> {
             hours,
             cpus,
             gpus,
+            gpu_percent: gpus.map(|gpus| gpus * 37),
             used_hours,
             memory,
             peak,

@@ -6,10 +6,12 @@
 //! | CPU efficiency | CPU time ÷ core time | `seff`: CPU Efficiency, `reportseff`: `CPUEff` |
 //! | memory efficiency | peak memory ÷ memory | `seff`: Memory Efficiency, `reportseff`: `MemEff` |
 //! | time efficiency | running time ÷ time limit | `reportseff`: `TimeEff` |
+//! | GPU efficiency | running time × utilisation ÷ (running time × GPUs) | |
 //!
 //! Sources: `contribs/seff/seff` (version 2.1) in Slurm's sources, `src/reportseff/job.py` in those
 //! of reportseff. Running time is from start to end. Efficiencies can be above 1. Both programs
-//! print 0 for an unknown number; here it is `None`.
+//! print 0 for an unknown number; here it is `None`. Utilisation of GPUs is what Slurm's plugin
+//! sampled.
 
 use flowmine_activity_log::{ActivityLog, Attribute, Measure, Status};
 
@@ -34,6 +36,8 @@ pub struct Usage {
     pub cpus: Option<i64>,
     /// Number of GPUs.
     pub gpus: Option<i64>,
+    /// Utilisation of its GPUs in percent, summed over them.
+    pub gpu_percent: Option<i64>,
     /// Memory of the whole instance, in bytes.
     pub memory_bytes: Option<i64>,
     /// Peak memory, in bytes.
@@ -64,6 +68,7 @@ impl Usage {
             elapsed_ns,
             cpus: measure(Measure::Cpus).filter(|cpus| *cpus > 0),
             gpus: measure(Measure::Gpus),
+            gpu_percent: measure(Measure::GpuPercent),
             memory_bytes: measure(Measure::MemoryBytes).filter(|bytes| *bytes > 0),
             peak_bytes: measure(Measure::PeakMemoryBytes),
             cpu_time_ns: measure(Measure::CpuTimeNs),
@@ -90,6 +95,11 @@ impl Usage {
     /// Returns the GPU time occupied, in nanoseconds.
     pub fn gpu_ns(&self) -> Option<i128> {
         self.time_of(self.gpus)
+    }
+
+    /// Returns the GPU time used, in nanoseconds: running time × utilisation.
+    pub fn gpu_used_ns(&self) -> Option<i128> {
+        self.time_of(self.gpu_percent).map(|percent_ns| percent_ns / 100)
     }
 
     /// Returns the lost GPU time, in nanoseconds: all of a failed or cancelled instance, none of

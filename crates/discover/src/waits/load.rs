@@ -3,7 +3,8 @@
 //! In goes one job with the parts of its time after the other; out come the times in the queue by
 //! the moment of submission, and the mean numbers of jobs that ran, of jobs that waited, and of the
 //! CPUs of those that ran. The load is that of the jobs that were added: jobs that nothing recorded
-//! are in no number.
+//! are in no number. Where the nodes were observed too, the CPUs of all of them are divided into
+//! those that jobs had, that were free, and that no job could have.
 
 use std::collections::BTreeMap;
 
@@ -42,10 +43,20 @@ pub struct Slot {
     pub waiting: Option<f64>,
     /// Mean number of CPUs of the jobs that ran, of those with known CPUs; null if none are known.
     pub cpus: Option<f64>,
+    /// Mean number of CPUs of nodes that jobs had; null where no nodes were observed.
+    pub allocated_cpus: Option<f64>,
+    /// Mean number of CPUs of nodes that were free for jobs; null where no nodes were observed.
+    pub idle_cpus: Option<f64>,
+    /// Mean number of CPUs of nodes that no job could have, as the node was down or drained; null
+    /// where no nodes were observed.
+    pub down_cpus: Option<f64>,
 }
 
 /// Running, waiting, CPUs in use.
 type Load = [i128; 3];
+
+/// CPUs of a node, or of several: those that jobs have, that are free, and that no job can have.
+pub type NodeCpus = [i128; 3];
 
 fn add(sum: &mut Load, of: Load, times: i128) {
     for (sum, of) in sum.iter_mut().zip(of) {
@@ -61,18 +72,60 @@ struct Sums {
     load: Load,
     /// Time of the slot within the record.
     time_ns: i128,
+    nodes: NodeCpus,
+    /// Time of the slot within the record of nodes.
+    nodes_time_ns: i128,
+}
+
+/// Three numbers over time.
+#[derive(Debug, Default)]
+struct Levels {
+    /// By hour since 1970: changes at its beginning, of whole hours.
+    changes: BTreeMap<i128, Load>,
+    /// By hour since 1970: numbers × time of parts of it.
+    partly: BTreeMap<i128, Load>,
+    span_ns: Option<(i128, i128)>,
+}
+
+impl Levels {
+    fn cover(&mut self, from_ns: i128, to_ns: i128) {
+        let span = self.span_ns.get_or_insert((from_ns, to_ns));
+        *span = (span.0.min(from_ns), span.1.max(to_ns));
+    }
+
+    fn add(&mut self, from_ns: i128, to_ns: i128, load: Load) {
+        self.cover(from_ns, to_ns);
+        let (first, last) = (from_ns.div_euclid(HOUR_NS), to_ns.div_euclid(HOUR_NS));
+        if first == last {
+            add(self.partly.entry(first).or_default(), load, to_ns - from_ns);
+            return;
+        }
+        add(self.partly.entry(first).or_default(), load, (first + 1) * HOUR_NS - from_ns);
+        add(self.partly.entry(last).or_default(), load, to_ns - last * HOUR_NS);
+        if first + 1 < last {
+            add(self.changes.entry(first + 1).or_default(), load, 1);
+            add(self.changes.entry(last).or_default(), load, -1);
+        }
+    }
+
+    /// Returns the numbers × time of an hour, and the time of the record in it. Hours are asked for
+    /// in their order, with all from the first of the record on.
+    fn take(&mut self, hour: i128, level: &mut Load) -> (Load, i128) {
+        add(level, self.changes.remove(&hour).unwrap_or_default(), 1);
+        let mut load = self.partly.remove(&hour).unwrap_or_default();
+        add(&mut load, *level, HOUR_NS);
+        let within = |(from_ns, to_ns): (i128, i128)| ((hour + 1) * HOUR_NS).min(to_ns) - (hour * HOUR_NS).max(from_ns);
+        (load, self.span_ns.map_or(0, within).max(0))
+    }
 }
 
 /// Builder of the slots.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    /// By hour since 1970: changes of the load at its beginning, of whole hours.
-    changes: BTreeMap<i128, Load>,
-    /// By hour since 1970: load × time of parts of it.
-    partly: BTreeMap<i128, Load>,
+    jobs: Levels,
+    nodes: Levels,
     /// By hour since 1970: what was submitted in it.
     submitted: BTreeMap<i128, Sums>,
-    span_ns: Option<(i128, i128)>,
     /// Whether the CPUs of any job are known.
     with_cpus: bool,
 }
@@ -81,7 +134,7 @@ impl Builder {
     /// Adds an attempt at a job.
     pub fn add(&mut self, job: &JobWait<'_>) {
         let Some(first) = job.parts.first() else { return };
-        self.cover(i128::from(first.from_ns), i128::from(first.from_ns));
+        self.jobs.cover(i128::from(first.from_ns), i128::from(first.from_ns));
         let cpus = i128::from(job.cpus.unwrap_or(0).max(0));
         self.with_cpus |= cpus > 0;
         let queued_ns = job.queued_ns();
@@ -97,42 +150,28 @@ impl Builder {
                 WaitKind::Started => continue,
                 _ => [0, 1, 0],
             };
-            self.add_load(i128::from(part.from_ns), i128::from(part.to_ns), load);
+            self.jobs.add(i128::from(part.from_ns), i128::from(part.to_ns), load);
         }
     }
 
-    fn cover(&mut self, from_ns: i128, to_ns: i128) {
-        let span = self.span_ns.get_or_insert((from_ns, to_ns));
-        *span = (span.0.min(from_ns), span.1.max(to_ns));
-    }
-
-    fn add_load(&mut self, from_ns: i128, to_ns: i128, load: Load) {
-        self.cover(from_ns, to_ns);
-        let (first, last) = (from_ns.div_euclid(HOUR_NS), to_ns.div_euclid(HOUR_NS));
-        if first == last {
-            add(self.partly.entry(first).or_default(), load, to_ns - from_ns);
-            return;
-        }
-        add(self.partly.entry(first).or_default(), load, (first + 1) * HOUR_NS - from_ns);
-        add(self.partly.entry(last).or_default(), load, to_ns - last * HOUR_NS);
-        if first + 1 < last {
-            add(self.changes.entry(first + 1).or_default(), load, 1);
-            add(self.changes.entry(last).or_default(), load, -1);
+    /// Adds the CPUs of a node between two times.
+    pub fn add_node(&mut self, from_ns: i64, to_ns: i64, cpus: NodeCpus) {
+        if from_ns < to_ns {
+            self.nodes.add(from_ns.into(), to_ns.into(), cpus);
         }
     }
 
     /// Returns the days on which anything happened, then the hours of the day and the weekdays.
     pub fn finish(mut self) -> Vec<Slot> {
-        let Some((from_ns, to_ns)) = self.span_ns else { return Vec::new() };
+        let spans = [self.jobs.span_ns, self.nodes.span_ns].into_iter().flatten();
+        let Some((from_ns, to_ns)) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return Vec::new() };
         let mut days: BTreeMap<i128, Sums> = BTreeMap::new();
         let mut hours: [Sums; 24] = Default::default();
         let mut weekdays: [Sums; 7] = Default::default();
-        let mut level = Load::default();
+        let (mut level, mut nodes_level) = (Load::default(), NodeCpus::default());
         for hour in from_ns.div_euclid(HOUR_NS)..=to_ns.div_euclid(HOUR_NS) {
-            add(&mut level, self.changes.remove(&hour).unwrap_or_default(), 1);
-            let mut load = self.partly.remove(&hour).unwrap_or_default();
-            add(&mut load, level, HOUR_NS);
-            let time_ns = ((hour + 1) * HOUR_NS).min(to_ns) - (hour * HOUR_NS).max(from_ns);
+            let (load, time_ns) = self.jobs.take(hour, &mut level);
+            let (nodes, nodes_time_ns) = self.nodes.take(hour, &mut nodes_level);
             let submitted = self.submitted.remove(&hour);
             let day = hour.div_euclid(24);
             // 1970-01-01 was a Thursday.
@@ -141,6 +180,8 @@ impl Builder {
             for sums in slots {
                 add(&mut sums.load, load, 1);
                 sums.time_ns += time_ns;
+                add(&mut sums.nodes, nodes, 1);
+                sums.nodes_time_ns += nodes_time_ns;
                 if let Some(of) = &submitted {
                     sums.times.extend(&of.times);
                     sums.queue_ns += of.queue_ns;
@@ -148,7 +189,7 @@ impl Builder {
                 }
             }
         }
-        let days = days.into_iter().filter(|(_, sums)| !sums.times.is_empty() || sums.load != Load::default());
+        let days = days.into_iter().filter(|(_, sums)| !sums.times.is_empty() || sums.load != Load::default() || sums.nodes_time_ns > 0);
         let days = days.map(|(day, sums)| slot("day", calendar::day(day), sums));
         let hours = hours.into_iter().enumerate().map(|(hour, sums)| slot("hour", format!("{hour:02}"), sums));
         let weekdays = weekdays.into_iter().zip(WEEKDAYS).map(|(sums, name)| slot("weekday", name.to_owned(), sums));
@@ -161,8 +202,9 @@ impl Builder {
 }
 
 fn slot(by: &'static str, value: String, mut sums: Sums) -> Slot {
-    let mean = |of: i128| (sums.time_ns > 0).then(|| of as f64 / sums.time_ns as f64);
-    let [running, waiting, cpus] = sums.load.map(mean);
+    let mean = |of: i128, time_ns: i128| (time_ns > 0).then(|| of as f64 / time_ns as f64);
+    let [running, waiting, cpus] = sums.load.map(|of| mean(of, sums.time_ns));
+    let [allocated_cpus, idle_cpus, down_cpus] = sums.nodes.map(|of| mean(of, sums.nodes_time_ns));
     let has_jobs = !sums.times.is_empty();
     Slot {
         by,
@@ -175,6 +217,9 @@ fn slot(by: &'static str, value: String, mut sums: Sums) -> Slot {
         running,
         waiting,
         cpus,
+        allocated_cpus,
+        idle_cpus,
+        down_cpus,
     }
 }
 
@@ -227,6 +272,29 @@ mod tests {
         assert_eq!((of("weekday", "Friday").running, of("weekday", "Friday").jobs), (Some(1.5), 1));
         let noon = of("hour", "12");
         assert_eq!((noon.jobs, noon.median_ns, noon.running), (0, None, None));
+    }
+
+    #[test]
+    fn nodes_as_they_were_observed() {
+        let mut builder = Builder::default();
+        // Eight CPUs, in use for the first hour and a half, then free, and down from the second day on; a node of two CPUs that is free.
+        builder.add_node(HOUR, 5 * HOUR / 2, [8, 0, 0]);
+        builder.add_node(5 * HOUR / 2, 24 * HOUR, [0, 8, 0]);
+        builder.add_node(24 * HOUR, 25 * HOUR, [0, 0, 8]);
+        builder.add_node(HOUR, 25 * HOUR, [0, 2, 0]);
+        builder.add_node(HOUR, HOUR, [99, 99, 99]);
+        let found = builder.finish();
+        let of = |by: &str, value: &str| {
+            let slot = found.iter().find(|slot| (slot.by, slot.value.as_str()) == (by, value)).unwrap();
+            ([slot.allocated_cpus, slot.idle_cpus, slot.down_cpus], slot.running, slot.jobs)
+        };
+        let means = |cpus: [f64; 3]| (cpus.map(Some), None, 0);
+        assert_eq!(of("day", "1970-01-01"), means([12.0 / 23.0, 2.0 + 8.0 * 21.5 / 23.0, 0.0]));
+        assert_eq!(of("hour", "02"), means([4.0, 6.0, 0.0]));
+        // Both days have a first hour, of which only the second was observed.
+        assert_eq!(of("hour", "00"), means([0.0, 2.0, 8.0]));
+        assert_eq!(of("weekday", "Friday"), means([0.0, 2.0, 8.0]));
+        assert_eq!(of("weekday", "Monday").0, [None; 3]);
     }
 
     proptest! {

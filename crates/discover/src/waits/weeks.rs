@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::load::{self, Slot};
+use super::load::{self, NodeCpus, Slot};
 use super::rows::quantile;
 use crate::calendar::week_begin_ns;
 
@@ -117,6 +117,11 @@ impl Builder {
                 }
             }
         }
+    }
+
+    /// Adds the CPUs of a node between two times, in nanoseconds since 1970.
+    pub fn add_node(&mut self, from_ns: i64, to_ns: i64, cpus: NodeCpus) {
+        self.load.add_node(from_ns, to_ns, cpus);
     }
 
     /// Returns the weeks of all jobs that were added.

@@ -186,6 +186,7 @@ pub const SLURM: Definition = Definition {
         (Event, "priority", Integer),
         (Event, "nice", Integer),
         (Event, "gpus", Integer),
+        (Event, "gpu_percent", Integer),
         (Event, "max_rss_bytes", Integer),
         (Event, "cpu_time_ns", Integer),
         (Event, "job_memory_bytes", Integer),

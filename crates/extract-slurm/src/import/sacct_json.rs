@@ -126,6 +126,8 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
         record.max_rss_bytes = record.max_rss_bytes.max(count_in(max, "mem", "").filter(|&bytes| bytes != 0));
         let total = step.get("tres").and_then(|tres| tres.get("requested")).and_then(|usage| usage.get("total"));
         record.step_memory_bytes = record.step_memory_bytes.max(count_in(total, "mem", "").filter(|&bytes| bytes != 0));
+        record.gpu_percent = record.gpu_percent.max(count_in(total, "gres", "gpuutil"));
+        record.gpu_memory_bytes = record.gpu_memory_bytes.max(count_in(total, "gres", "gpumem"));
         for (direction, sum) in [("requested", &mut record.read_bytes), ("consumed", &mut record.written_bytes)] {
             let total = step.get("tres").and_then(|tres| tres.get(direction)).and_then(|usage| usage.get("total"));
             if let Some(bytes) = count_in(total, "fs", "disk") {

@@ -347,6 +347,7 @@ impl<'a> JobColumns<'a> {
         for (measure, value, factor) in [
             (Measure::Cpus, attempt.cpus, 1),
             (Measure::Gpus, attempt.gpus, 1),
+            (Measure::GpuPercent, attempt.gpu_percent, 1),
             (Measure::MemoryBytes, attempt.job_memory_bytes, 1),
             (Measure::PeakMemoryBytes, attempt.job_peak_bytes, 1),
             (Measure::CpuTimeNs, attempt.cpu_time_ns, 1),

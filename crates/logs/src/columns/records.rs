@@ -24,7 +24,7 @@ const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
 const START: &str = "start_timestamp";
 
 /// Numbers of events that mean something to models, under the keys of our own logs.
-const MEASURES: [(&str, Measure, f64); 19] = [
+const MEASURES: [(&str, Measure, f64); 20] = [
     ("io:read_bytes", Measure::ReadBytes, 1.0),
     ("io:written_bytes", Measure::WrittenBytes, 1.0),
     ("io:unique_read_bytes", Measure::UniqueReadBytes, 1.0),
@@ -35,6 +35,7 @@ const MEASURES: [(&str, Measure, f64); 19] = [
     ("slurm:cpus", Measure::Cpus, 1.0),
     ("task:memory_bytes", Measure::MemoryBytes, 1.0),
     ("slurm:gpus", Measure::Gpus, 1.0),
+    ("slurm:gpu_percent", Measure::GpuPercent, 1.0),
     ("slurm:cpu_time_ns", Measure::CpuTimeNs, 1.0),
     // Not `slurm:memory_bytes`, which is of a node or a CPU.
     ("slurm:job_memory_bytes", Measure::MemoryBytes, 1.0),

@@ -216,6 +216,7 @@ const KEYS: &[(&str, &str)] = &slurm!(
     "priority",
     "nice",
     "gpus",
+    "gpu_percent",
     "max_rss_bytes",
     "cpu_time_ns",
     "job_memory_bytes",

@@ -27,7 +27,7 @@ pub(super) const TEXTS: [Pick<JobAttempt, Option<Sym>>; 15] = [
 
 /// The numbers of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have had other
 /// values before.
-pub(super) const NUMBERS: [Pick<JobAttempt, PackedInt>; 20] = [
+pub(super) const NUMBERS: [Pick<JobAttempt, PackedInt>; 21] = [
     ("job_id", |a| PackedInt::known(a.job_id)),
     ("attempt", |a| PackedInt::known(i64::from(a.number))),
     ("array_job_id", |a| a.array_job_id),
@@ -41,6 +41,7 @@ pub(super) const NUMBERS: [Pick<JobAttempt, PackedInt>; 20] = [
     ("priority", |a| a.priority),
     ("nice", |a| a.nice),
     ("gpus", |a| a.gpus),
+    ("gpu_percent", |a| a.gpu_percent),
     ("max_rss_bytes", |a| a.max_rss_bytes),
     ("cpu_time_ns", |a| a.cpu_time_ns),
     ("job_memory_bytes", |a| a.job_memory_bytes),

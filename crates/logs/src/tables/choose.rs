@@ -55,7 +55,7 @@ const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
 const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
 
 /// Numbers of our own tables under their exact names.
-const OURS: [(&str, Measure, Want); 17] = [
+const OURS: [(&str, Measure, Want); 18] = [
     ("io:unique_read_bytes", Measure::UniqueReadBytes, Want::Numbers),
     ("io:read_operations", Measure::ReadCalls, Want::Numbers),
     ("io:write_operations", Measure::WriteCalls, Want::Numbers),
@@ -64,6 +64,7 @@ const OURS: [(&str, Measure, Want); 17] = [
     ("slurm:cpus", Measure::Cpus, Want::Numbers),
     ("task:memory_bytes", Measure::MemoryBytes, Want::Numbers),
     ("slurm:gpus", Measure::Gpus, Want::Numbers),
+    ("slurm:gpu_percent", Measure::GpuPercent, Want::Numbers),
     ("slurm:cpu_time_ns", Measure::CpuTimeNs, Want::Numbers),
     // Not `slurm:memory_bytes`, which is of a node or a CPU.
     ("slurm:job_memory_bytes", Measure::MemoryBytes, Want::Numbers),

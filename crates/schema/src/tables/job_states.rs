@@ -155,6 +155,12 @@ crate::table! {
         step_memory_bytes: opt_i64 droppable,
         /// CPU time used by all steps, system and user, in nanoseconds (`TotalCPU`).
         cpu_time_ns: opt_i64 droppable,
+        /// Utilisation of its GPUs in percent, summed over them, as Slurm sampled it (`gres/gpuutil`
+        /// of `TRESUsageInTot`), of the step where it is largest: 100 is one GPU in full use.
+        gpu_percent: opt_i64 droppable,
+        /// Memory of its GPUs in use, in bytes, as Slurm sampled it (`gres/gpumem` of
+        /// `TRESUsageInTot`), of the step where it is largest.
+        gpu_memory_bytes: opt_i64 droppable,
         /// The command line of sbatch, srun or salloc, as accounting keeps it.
         submit_line: opt_text(Line) droppable,
     }

@@ -1,6 +1,8 @@
 //! Files of `fixtures/import` in, records and diagnostics out.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
