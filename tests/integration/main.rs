@@ -73,6 +73,7 @@ mod steps;
 mod submitters;
 mod task_logs;
 mod task_waits;
+mod tasks_and_jobs;
 mod terminal;
 mod trace_filters;
 mod tracing;

@@ -72,7 +72,8 @@ impl Found {
     /// Returns the case notions that are reported, with their numbers of cases.
     pub fn cases(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let is_wanted = |name: &str| self.only.is_none_or(|only| only.name() == name);
-        self.counts.cases.iter().copied().filter(move |(name, _)| is_wanted(name))
+        let all = self.counts.cases.iter().chain(&self.counts.task_cases);
+        all.copied().filter(move |(name, _)| is_wanted(name))
     }
 
     /// Returns the counts for people.
@@ -83,9 +84,9 @@ impl Found {
         if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
             let Correlated { attempts, links, unseen_targets, .. } = done;
             let _ = writeln!(text, "{attempts} job attempts, {links} links ({unseen_targets} to jobs that were never seen)");
-            for (name, cases) in self.cases() {
-                let _ = writeln!(text, "{name}: {cases} cases");
-            }
+        }
+        for (name, cases) in self.cases().filter(|(_, cases)| *cases > 0) {
+            let _ = writeln!(text, "{name}: {cases} cases");
         }
         let decided: usize = done.decided.iter().map(|(_, attempts)| attempts).sum();
         for (reason, attempts) in &done.decided {
@@ -148,7 +149,7 @@ pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");
     let counts =
-        flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, only.map(|only| only.name()), &task_waits::put_rows)?;
+        flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, only.map(|only| only.name()), task_waits::ROWS)?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !counts.jobs_exchanged_data) {
         jobs::without_exchange(only, sink);

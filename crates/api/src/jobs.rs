@@ -9,8 +9,8 @@ use flowmine_correlate::{Filter, Jobs, Overview, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
 use flowmine_logs::run_graph::NotionOfCase;
-use flowmine_logs::task_log;
-use flowmine_schema::tables::JobState;
+use flowmine_logs::task_log::{self, jobs_of_tasks};
+use flowmine_schema::tables::{JobState, Link, TaskRun};
 use flowmine_schema::time;
 
 use crate::error::{Error, Result, ensure, refuse};
@@ -104,9 +104,11 @@ pub fn filter_words(args: &EventFilter) -> Vec<String> {
     words
 }
 
-/// The case notion of jobs with this name; else an error that lists all notions.
+/// The case notion with this name, of jobs or of tasks, for jobs; else an error that lists all
+/// notions.
 pub fn notion(name: &str) -> Result<&'static dyn CaseNotion> {
-    cases::find(name).ok_or_else(|| {
+    let of_tasks = || jobs_of_tasks::ALL.iter().copied().find(|notion| notion.name() == name);
+    cases::find(name).or_else(of_tasks).ok_or_else(|| {
         let known: Vec<String> = NotionOfCase::all().map(|notion| format!("{} ({})", notion.name(), notion.description())).collect();
         Error::Refused(format!("there is no case notion {name:?}; there are: {}", known.join(", ")))
     })
@@ -122,6 +124,9 @@ pub fn overview(
     notions: &[&'static dyn CaseNotion],
     sink: &dyn Sink,
 ) -> Result<Overview> {
+    if let Some(notion) = notions.iter().find(|notion| notion.is_of_tasks()) {
+        with_tasks(dataset, *notion, sink)?;
+    }
     let read = || -> Result<Overview> {
         let notions: Vec<&dyn CaseNotion> = notions.iter().map(|notion| *notion as &dyn CaseNotion).collect();
         Ok(Overview::read(dataset, rules, parts, &notions)?)
@@ -149,6 +154,19 @@ pub fn overview(
         without_exchange(*notion, sink);
     }
     Ok(overview)
+}
+
+/// Whether there are tasks that jobs can have been; an error where not.
+fn with_tasks(dataset: &Dataset, notion: &dyn CaseNotion, sink: &dyn Sink) -> Result<()> {
+    let name = notion.name();
+    ensure!(
+        dataset.row_count::<TaskRun<'static>>()? > 0,
+        "{name} is a notion of tasks, and the dataset has none: import the log of a workflow engine, or choose another notion"
+    );
+    if dataset.row_count::<Link<'static>>()? == 0 {
+        sink.warning(&format!("{name}: which job each task was is not known: run `flowmine correlate` first"));
+    }
+    Ok(())
 }
 
 /// Whether something was traced from which a notion could learn who gave data to whom; an error

@@ -354,7 +354,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, &task_waits::put_rows) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, task_waits::ROWS) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

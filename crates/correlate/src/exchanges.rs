@@ -51,9 +51,6 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// What is used when no exchange of data is known.
-    pub(crate) const NONE: Self = Self { joined: Vec::new(), oldest: Vec::new(), any: false, hubs: Vec::new() };
-
     /// Reads `data_flow` and `links`, with rules that change each row as they change those of the
     /// jobs.
     ///

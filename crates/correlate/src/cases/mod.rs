@@ -21,6 +21,7 @@ mod grouped;
 mod job;
 mod name;
 mod notion;
+mod of_task;
 mod of_user;
 mod session;
 mod work_directory;
@@ -38,6 +39,7 @@ pub use gap::Gap;
 pub use job::Job;
 pub use name::NAME;
 pub use notion::{Assignment, CaseNotion, Strength, Why, lower, rounded};
+pub use of_task::assign_by_task;
 pub use session::Session;
 pub use work_directory::WORK_DIRECTORY;
 

@@ -328,7 +328,7 @@ fn written(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     dataset
         .read::<Case<'static>, DatasetError>(|row| {
-            all.entry(row.notion.into_owned()).or_default().push(format!("{} {}", row.job, row.case_id));
+            all.entry(row.notion.into_owned()).or_default().push(format!("{} {}", row.job.unwrap(), row.case_id));
             Ok(())
         })
         .unwrap();
