@@ -11,6 +11,8 @@
 mod account_group;
 mod array;
 mod auto;
+mod correlation_miner;
+mod data_dependency;
 mod data_flow;
 mod dependency;
 mod engine_run;
@@ -24,11 +26,14 @@ mod notion;
 mod of_task;
 mod of_user;
 mod session;
+mod temporal;
 mod work_directory;
 
 pub use account_group::AccountGroup;
 pub use array::Array;
 pub use auto::Auto;
+pub use correlation_miner::CorrelationMiner;
+pub use data_dependency::DataDependency;
 pub use data_flow::DataFlow;
 pub use dependency::Dependency;
 pub use engine_run::EngineRun;
@@ -41,6 +46,7 @@ pub use name::NAME;
 pub use notion::{Assignment, CaseNotion, Strength, Why, lower, rounded};
 pub use of_task::assign_by_task;
 pub use session::Session;
+pub use temporal::Temporal;
 pub use work_directory::WORK_DIRECTORY;
 
 use crate::exchanges::Exchanges;
@@ -60,6 +66,9 @@ pub static ALL: &[&dyn CaseNotion] = &[
     &Gap::Arrival,
     &Gap::Last,
     &Gap::Max,
+    &Temporal,
+    &DataDependency,
+    &CorrelationMiner,
     &FIRST_PATH,
 ];
 
