@@ -21,6 +21,7 @@ mod cli;
 mod clocks;
 mod containers;
 mod debian_kernels;
+mod default_notion;
 mod demonstration;
 mod documents;
 mod engine_jobs;

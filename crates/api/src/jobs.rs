@@ -4,13 +4,14 @@ use std::path::Path;
 
 use flowmine_attribution::has_traces;
 use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::joined::kept_state;
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{Filter, Jobs, Overview, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
 use flowmine_logs::run_graph::NotionOfCase;
 use flowmine_logs::task_log::{self, jobs_of_tasks};
-use flowmine_schema::tables::{JobState, Link, TaskRun};
+use flowmine_schema::tables::{JobState, Link, TaskRun, TaskTotal};
 use flowmine_schema::time;
 
 use crate::error::{Error, Result, ensure, refuse};
@@ -140,6 +141,13 @@ pub fn overview(
             sink.warning(&format!(
                 "{name}: traced files are not used, because they are not correlated yet: run `flowmine correlate` first"
             ));
+        } else if let Some(notion) = notions.iter().find(|notion| notion.uses_data_flow())
+            && is_outdated(dataset)?
+        {
+            let name = notion.name();
+            sink.warning(&format!(
+                "{name}: rows were added after the last `flowmine correlate`: what it found of traced files is used; run it again for the others"
+            ));
         }
         return read();
     };
@@ -154,6 +162,11 @@ pub fn overview(
         without_exchange(*notion, sink);
     }
     Ok(overview)
+}
+
+/// Whether traced files were correlated, and rows were added since.
+fn is_outdated(dataset: &Dataset) -> Result<bool> {
+    Ok(dataset.row_count::<TaskTotal<'static>>()? > 0 && kept_state(dataset)?.is_none())
 }
 
 /// Whether there are tasks that jobs can have been; an error where not.
@@ -176,7 +189,7 @@ pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> Result<()> {
         !notion.needs_data_flow() || has_traces(dataset)?,
         "{} needs to know which job read what another wrote, and the dataset has no traces (docs/tracing.md): the case notion {} needs none",
         notion.name(),
-        cases::ALL[0].name()
+        cases::Dependency.name()
     );
     Ok(())
 }
@@ -186,6 +199,6 @@ pub fn without_exchange(notion: &dyn CaseNotion, sink: &dyn Sink) {
     sink.warning(&format!(
         "{}: no job is known to have read what another wrote, so that the cases are those of the notion {}",
         notion.name(),
-        cases::ALL[0].name()
+        cases::Dependency.name()
     ));
 }

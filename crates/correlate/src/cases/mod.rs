@@ -77,10 +77,11 @@ pub fn find(name: &str) -> Option<&'static dyn CaseNotion> {
     ALL.iter().copied().find(|notion| notion.name() == name)
 }
 
-/// The standard notions that say something of a dataset in which jobs gave these data to each
+/// The usual notion, and the standard ones that say something of a dataset in which jobs gave these data to each
 /// other. Where they gave none, a notion that needs data flow says nothing: its cases would be
 /// those of another notion.
-pub fn telling(exchanges: &Exchanges) -> Vec<&'static dyn CaseNotion> {
+pub fn telling(exchanges: &Exchanges, usual: &'static dyn CaseNotion) -> Vec<&'static dyn CaseNotion> {
     let says_something = |notion: &&dyn CaseNotion| notion.is_standard() && (!notion.needs_data_flow() || exchanges.any());
-    ALL.iter().copied().filter(says_something).collect()
+    let others = ALL.iter().copied().filter(says_something).filter(|notion| notion.name() != usual.name());
+    std::iter::once(usual).chain(others).collect()
 }

@@ -39,7 +39,8 @@ fn what_an_older_version_derived_is_derived_again() {
     correlate(&dataset, &parts, ALL, None).unwrap();
     let links = dataset.row_count::<Link<'static>>().unwrap();
     let manifest = dataset.path().join("flowmine.json");
-    let older = std::fs::read_to_string(&manifest).unwrap().replace(&format!("\"format_version\": {FORMAT_VERSION}"), "\"format_version\": 1");
+    let older =
+        std::fs::read_to_string(&manifest).unwrap().replace(&format!("\"format_version\": {FORMAT_VERSION}"), "\"format_version\": 1");
     std::fs::write(&manifest, older).unwrap();
     assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
     correlate(&dataset, &parts, ALL, None).unwrap();

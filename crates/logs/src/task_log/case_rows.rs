@@ -23,11 +23,7 @@ use super::notions::{self, TaskNotion, case_id};
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written, or a row cannot be put.
-pub fn put_rows(
-    dataset: &Dataset,
-    asked: Option<&str>,
-    put: PutCase<'_>,
-) -> Result<Vec<(&'static str, usize)>, CorrelateError> {
+pub fn put_rows(dataset: &Dataset, asked: Option<&str>, put: PutCase<'_>) -> Result<Vec<(&'static str, usize)>, CorrelateError> {
     let wanted = |notion: &&'static dyn TaskNotion| notion.is_standard() || asked == Some(notion.name());
     let notions: Vec<&'static dyn TaskNotion> = notions::ALL.iter().copied().filter(wanted).collect();
     let rules = RowRules::default();

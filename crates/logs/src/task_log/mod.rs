@@ -11,12 +11,12 @@
 //! for each task in a log that `--from` or `--to` cut, and by about 200 for each traced job.
 
 mod assemble;
-pub mod case_rows;
 pub(crate) mod attributes;
+pub mod case_rows;
 pub mod cases;
 mod files;
-mod layers;
 pub mod jobs_of_tasks;
+mod layers;
 mod making;
 pub(crate) mod moments;
 pub mod notions;

@@ -4,7 +4,7 @@ crate::table! {
     /// One attempt at a job, or at a task of a workflow engine, in one case of one case notion.
     ///
     /// A row has a job (`cluster`, `job`, `job_id`) or a task (`task`). A task that ran as a job is in
-    /// the cases of that job, and a job in the cases of the task that it was.
+    /// the cases of that job. That job is in the cases of the task.
     pub struct Case in "cases" {
         /// The case notion: `auto`, `dependency`, `account-group`, `data-flow`, `task-run`, `task-tag`,
         /// or another one that was asked for. `data-flow` only where a job is known to have read what
