@@ -255,6 +255,7 @@ def correlate(
     dataset: Value | None = None,
     as_owner: bool = False,
     case_notion: Value | None = None,
+    json: bool = False,
     hub_runs: Value | None = None,
     hub_readers: Value | None = None,
     hub_age: Value | None = None,
@@ -269,13 +270,20 @@ def correlate(
         dataset: The dataset
         as_owner: For root: write into a dataset of another user, as that user. Without it root
             refuses, because the owner of a directory can place links in the way of a writer
-        case_notion: Case notion of the report. The tables always contain dependency,
+        case_notion: Case notion of the report. The tables always contain auto, dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
         hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
             jobs [initially: 3]. Stored in the dataset, as are the next two
         hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
         hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
+        json: Output as JSON, with the share of attempts that each kind of evidence decided
+        hub_runs: Number of groups of several jobs that read a file from which on it joins none
+            of them [first: 3]. Kept in the dataset, as are the next two
+        hub_readers: Number of groups of jobs that read a file from which on it joins none of
+            them [first: 10]
+        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
+            days]
     """
     return _command("correlate", locals())
 
@@ -311,6 +319,7 @@ def export(
     log: Value | Sequence[Value] | None = None,
     format: Literal["xes", "xes.gz", "ocel.json", "ocel.xml", "ocel.sqlite", "csv", "parquet", "io-csv", "wfformat", "ro-crate", "makeflow", "make", "snakemake", "slurm"] | None = None,
     case_notion: Value | None = None,
+    activity: Value | None = None,
     objects: Literal["job", "task", "process", "file"] | Sequence[Literal["job", "task", "process", "file"]] | None = None,
     milliseconds: bool = False,
     untimed_events: Literal["leave-out", "neighbour"] | None = None,
@@ -369,7 +378,9 @@ def export(
         dataset: The dataset
         log: A log file; with --dataset the name of a log that was imported into it
         format: Format [default: by the suffix of the output file]
-        case_notion: What a case is, such as dependency, task-run, object:TYPE
+        case_notion: What a case is, such as auto, dependency, task-run, object:TYPE
+        activity: Attributes that name an activity, joined by plus signs, or step; for formats
+            with cases, of a dataset
         objects: Object types of an object-centric log of a dataset, with their events.
             Processes are many, so they are left out by default [default: job,task,file]
         milliseconds: Truncate times to milliseconds in XES, and count the truncated ones: for
@@ -522,7 +533,7 @@ def report(
         output: The page; by default standard output
         out: A directory for the page, and for logs and tables of a dataset
         text: Write plain text of the size of a mail: the first findings, and accounts by week
-        case_notion: What a case is, such as dependency, task-run, object:TYPE
+        case_notion: What a case is, such as auto, dependency, task-run, object:TYPE
         events: What the model is made of [default: instances]
         activity: Attributes that name an activity, or a classifier of the log
         timestamp: Moment of an observed interval that is the time of an event [default:
@@ -667,6 +678,7 @@ def evaluate(
     dataset: Value | None = None,
     truth: Value | None = None,
     steps: bool = False,
+    json: bool = False,
     notion: Value | Sequence[Value] | None = None,
 ) -> Completed:
     """Compare case notions with the true cases of jobs.
@@ -679,8 +691,10 @@ def evaluate(
         dataset: The dataset
         truth: The true cases: a file with the columns job and case (CSV or TSV), or a case
             notion. Of steps, a file with the columns job and step, or logical-task: what
-            engines declare
+            engines declare. Without a truth, the models that the cases of each notion lead to
+            are measured
         steps: Evaluate steps instead of cases, with and without traces
+        json: Output as JSON
         notion: Only this case notion; can be given several times
     """
     return _command("evaluate", locals())

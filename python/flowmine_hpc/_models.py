@@ -95,9 +95,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -107,14 +107,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -246,9 +250,9 @@ class Models:
             direction: Direction of the flow [default: TB]
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -258,14 +262,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -381,9 +389,9 @@ class Models:
 
         Options:
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -393,14 +401,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -482,22 +494,26 @@ class Models:
         Formats: text, svg, png, csv, json.
 
         Options:
-            case_notion: What a run is, such as dependency or account-group. Notions of jobs,
-                the first by default: dependency (jobs connected by declared dependencies
-                (sbatch --dependency)), account-group (all jobs of one account and group),
-                data-flow (jobs connected by declared dependencies, or by files that one wrote
-                and another read, as traced), job (each job, with all attempts at it), array
-                (each submission: an array with its tasks, a heterogeneous job, any other job),
+            case_notion: What a run is, such as auto or dependency. Notions of jobs, auto by
+                default: dependency (jobs connected by declared dependencies (sbatch
+                --dependency)), account-group (all jobs of one account and group), data-flow
+                (jobs connected by declared dependencies, or by files that one wrote and another
+                read, as traced), job (each job, with all attempts at it), array (each
+                submission: an array with its tasks, a heterogeneous job, any other job),
                 work-directory (all jobs of one user in one work directory), name (all jobs of
                 one user with one name, whatever numbers are in it), engine-run (jobs that one
                 run of a workflow engine submitted, as their names, comments and directories
                 show), session (runs inferred from when, where and how a user submitted jobs),
                 auto (the strongest evidence of each job: dependencies, traced files, the run of
-                an engine, else a session), gap-arrival (a user's jobs until none is submitted
-                for 20 minutes), gap-last (a user's jobs until 20 minutes pass from the end of
-                the last submitted one), gap-max (a user's jobs until 20 minutes pass in which
-                none is in the queue), first-path (all jobs of one user with the same first
-                absolute path in their arguments)
+                an engine, else a session; of a dataset without jobs task-run), gap-arrival (a
+                user's jobs until none is submitted for 20 minutes), gap-last (a user's jobs
+                until 20 minutes pass from the end of the last submitted one), gap-max (a user's
+                jobs until 20 minutes pass in which none is in the queue), temporal (a user's
+                jobs until 20 minutes pass in which none runs), data-dependency (as data-flow,
+                but each file joins jobs, whatever its age, kind and readers), correlation-miner
+                (a user's jobs in chains that keep the times between activities short),
+                first-path (all jobs of one user with the same first absolute path in their
+                arguments)
             timestamp: Moment of an observed interval that is the time of an event [default:
                 reported]
             tasks: Tasks of workflow engines instead of jobs. The default where the dataset has
@@ -569,9 +585,9 @@ class Models:
 
         Options:
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -581,14 +597,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -708,9 +728,9 @@ class Models:
             margin: Margin above the most that was used, in percent [default: 20]
             percentile: Share of the instances that a suggestion covers, in place of the maximum
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -720,14 +740,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -847,9 +871,9 @@ class Models:
             sort: Order of cases [default: start]
             table: Table that CSV has [default: activities]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -859,14 +883,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1077,9 +1105,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1089,14 +1117,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1287,9 +1319,9 @@ class Models:
             with_account: Account of the second side, as --account; may be given more than once
             rename: Activity OLD of the first log is called NEW in the second; repeatable
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1299,14 +1331,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1431,9 +1467,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1443,14 +1479,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1596,9 +1636,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1608,14 +1648,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1757,9 +1801,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1769,14 +1813,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -1897,9 +1945,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -1909,14 +1957,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2035,9 +2087,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2047,14 +2099,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2176,9 +2232,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2188,14 +2244,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2318,9 +2378,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2330,14 +2390,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2466,9 +2530,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2478,14 +2542,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2609,9 +2677,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2621,14 +2689,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2756,9 +2828,9 @@ class Models:
             plain: Leave out heading, facts and legend of the figure, for papers
             scale: Number of pixels of a PNG for one of the SVG [default: 2]
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2768,14 +2840,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a
@@ -2890,9 +2966,9 @@ class Models:
 
         Options:
             run: Run of a workflow engine: its name, its id, or both as they are listed
-            case_notion: What a case is, such as dependency, task-run, object:TYPE. object:TYPE
-                is for the objects of a type; the cases of an XES file are its traces. Notions
-                of jobs, the first by default: dependency (jobs connected by declared
+            case_notion: What a case is, such as auto, dependency, task-run, object:TYPE.
+                object:TYPE is for the objects of a type; the cases of an XES file are its
+                traces. Notions of jobs, auto by default: dependency (jobs connected by declared
                 dependencies (sbatch --dependency)), account-group (all jobs of one account and
                 group), data-flow (jobs connected by declared dependencies, or by files that one
                 wrote and another read, as traced), job (each job, with all attempts at it),
@@ -2902,14 +2978,18 @@ class Models:
                 that one run of a workflow engine submitted, as their names, comments and
                 directories show), session (runs inferred from when, where and how a user
                 submitted jobs), auto (the strongest evidence of each job: dependencies, traced
-                files, the run of an engine, else a session), gap-arrival (a user's jobs until
-                none is submitted for 20 minutes), gap-last (a user's jobs until 20 minutes pass
-                from the end of the last submitted one), gap-max (a user's jobs until 20 minutes
-                pass in which none is in the queue), first-path (all jobs of one user with the
-                same first absolute path in their arguments). Notions of tasks, the first by
-                default without jobs: task-run (tasks of one run of a workflow engine),
-                task-session (tasks of a run and of those that resume it), task-tag (tasks with
-                one tag, in nf-core's pipelines of one sample)
+                files, the run of an engine, else a session; of a dataset without jobs
+                task-run), gap-arrival (a user's jobs until none is submitted for 20 minutes),
+                gap-last (a user's jobs until 20 minutes pass from the end of the last submitted
+                one), gap-max (a user's jobs until 20 minutes pass in which none is in the
+                queue), temporal (a user's jobs until 20 minutes pass in which none runs),
+                data-dependency (as data-flow, but each file joins jobs, whatever its age, kind
+                and readers), correlation-miner (a user's jobs in chains that keep the times
+                between activities short), first-path (all jobs of one user with the same first
+                absolute path in their arguments). Notions of tasks, the first by default
+                without jobs: task-run (tasks of one run of a workflow engine), task-session
+                (tasks of a run and of those that resume it), task-tag (tasks with one tag, in
+                nf-core's pipelines of one sample)
             events: What the model is made of [default: instances]
             activity: Attributes that name an activity, or a classifier of the log. Several are
                 joined by plus signs (concept:name+lifecycle:transition). Activities with a

@@ -161,7 +161,10 @@ class Tables:
 
     @property
     def cases(self) -> Table:
-        """One job attempt in one case of one case notion.
+        """One attempt at a job, or at a task of a workflow engine, in one case of one case
+        notion. A row has a job (``cluster``, ``job``, ``job_id``) or a task (``task``). A task
+        that ran as a job is in the cases of that job, and a job in the cases of the task that
+        it was.
         """
         return self.table("cases")
 

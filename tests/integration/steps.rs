@@ -56,12 +56,12 @@ fn steps_agree_with_logical_tasks() {
     let mut failed = Vec::new();
     for (name, engine, records, names, traced) in [
         ("workflows/makeflow-local", Some("makeflow"), makeflow, 1.0, 1.0),
-        ("workflows/makeflow-slurm", Some("makeflow"), makeflow, -0.1, 1.0),
+        ("workflows/makeflow-slurm", Some("makeflow"), makeflow, 1.0, 1.0),
         ("workflows/makeflow-containers", Some("makeflow"), makeflow, 0.0, 1.0),
         ("workflows/daemon", Some("makeflow"), makeflow, 1.0, 1.0),
         ("workflows/nextflow-local", Some("nextflow"), &["nextflow.log", "trace.txt"][..], 0.2, 1.0),
-        ("workflows/nextflow-slurm", Some("nextflow"), &["nextflow.log.1", "nextflow.log"][..], 0.2, 0.7),
-        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], -0.1, 0.5),
+        ("workflows/nextflow-slurm", Some("nextflow"), &["nextflow.log.1", "nextflow.log"][..], 0.5, 1.0),
+        ("workflows/snakemake-slurm", Some("snakemake"), &[".snakemake"][..], 1.0, 1.0),
         ("workflows/airflow-local", None, &[][..], 0.9, 0.9),
         ("workflows/planted", None, &[][..], -0.1, -0.1),
         ("demonstration", Some("makeflow"), &["rnaseq.makeflow.makeflowlog"][..], 1.0, 1.0),

@@ -33,9 +33,12 @@ use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::Row;
 use flowmine_schema::tables::{Case, DiagnosticRow, JobDependency, JobState, NodeState, WaitPart};
 
-/// The program under test.
+/// The program under test. Its default of `--case-notion` is `dependency`, whose cases stay what they
+/// are when inference improves.
 pub fn flowmine() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_flowmine"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+    command.env("FLOWMINE_CASE_NOTION", "dependency");
+    command
 }
 
 /// A path in the repository.

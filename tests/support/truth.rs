@@ -383,9 +383,11 @@ impl Truth {
         let mut jobs_of: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
         for case in cases.iter().filter(|case| case.notion == "dependency") {
             assert!(case.case_id.starts_with("dependency:"));
+            // A task has no id of Slurm.
+            let Some(job) = &case.job else { continue };
             // The id that sbatch printed: an array's or the first component's, which the job's name begins with.
-            let end = case.job.find(['_', '+']).unwrap_or(case.job.len());
-            let id: i64 = case.job[..end].parse().expect("a job's name begins with its id");
+            let end = job.find(['_', '+']).unwrap_or(job.len());
+            let id: i64 = job[..end].parse().expect("a job's name begins with its id");
             case_of.entry(id).or_default().insert(&case.case_id);
             jobs_of.entry(&case.case_id).or_default().insert(id);
         }

@@ -9,11 +9,12 @@ use flowmine_correlate::{Correlated, RowRules, Timestamp};
 use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
 use flowmine_schema::text::visible;
+use serde_json::json;
 
 use crate::error::Result;
 use crate::jobs;
 use crate::sink::{Message, Sink};
-use crate::task_waits;
+use crate::{task_waits, usual_notion};
 
 /// What is correlated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,7 +73,29 @@ impl Found {
     /// Returns the case notions that are reported, with their numbers of cases.
     pub fn cases(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let is_wanted = |name: &str| self.only.is_none_or(|only| only.name() == name);
-        self.counts.cases.iter().copied().filter(move |(name, _)| is_wanted(name))
+        let all = self.counts.cases.iter().chain(&self.counts.task_cases);
+        all.copied().filter(move |(name, _)| is_wanted(name))
+    }
+
+    /// Returns the numbers of cases, and the share that each kind of evidence decided, as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        let done = &self.counts;
+        let all: usize = done.decided.iter().map(|(_, attempts)| attempts).sum();
+        let cases = self.cases().map(|(notion, cases)| json!({ "notion": notion, "cases": cases }));
+        let decided = done
+            .decided
+            .iter()
+            .map(|(reason, attempts)| json!({ "evidence": reason, "attempts": attempts, "share": *attempts as f64 / all.max(1) as f64 }));
+        let hubs = done.hubs.iter().map(|hub| json!({ "path": hub.path, "reason": hub.reason.name(), "readers": hub.readers }));
+        json!({
+            "attempts": done.attempts,
+            "tasks": done.tasks,
+            "links": done.links,
+            "unseen_targets": done.unseen_targets,
+            "cases": cases.collect::<Vec<_>>(),
+            "decided": decided.collect::<Vec<_>>(),
+            "hubs": hubs.collect::<Vec<_>>(),
+        })
     }
 
     /// Returns the counts for people.
@@ -83,9 +106,10 @@ impl Found {
         if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
             let Correlated { attempts, links, unseen_targets, .. } = done;
             let _ = writeln!(text, "{attempts} job attempts, {links} links ({unseen_targets} to jobs that were never seen)");
-            for (name, cases) in self.cases() {
-                let _ = writeln!(text, "{name}: {cases} cases");
-            }
+        }
+        let is_told = done.attempts > 0 || self.only.is_some();
+        for (name, cases) in self.cases().filter(|(_, cases)| is_told && *cases > 0) {
+            let _ = writeln!(text, "{name}: {cases} cases");
         }
         let decided: usize = done.decided.iter().map(|(_, attempts)| attempts).sum();
         for (reason, attempts) in &done.decided {
@@ -142,13 +166,13 @@ fn attributed(done: &Correlated, text: &mut String) {
 pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let only = options.case_notion.as_deref().map(jobs::notion).transpose()?;
     let dataset = jobs::open(&options.dataset, options.as_owner)?;
-    only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
+    let asked = only.map_or_else(usual_notion::usual, Ok)?;
+    jobs::has_data_flow(&dataset, asked)?;
     options.hubs.keep(&dataset)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");
-    let counts =
-        flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, only.map(|only| only.name()), &task_waits::put_rows)?;
+    let counts = flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, Some(asked.name()), task_waits::ROWS)?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !counts.jobs_exchanged_data) {
         jobs::without_exchange(only, sink);

@@ -1,5 +1,8 @@
 //! How far the cases of notions agree with a truth.
 
+mod evidence;
+mod json;
+mod models;
 mod steps;
 mod truth;
 
@@ -9,14 +12,17 @@ use flowmine_attribution::has_traces;
 pub use flowmine_correlate::agreement::Agreement;
 use flowmine_correlate::agreement::agreement;
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{Entities, RowRules, Timestamp};
+use flowmine_correlate::{Entities, RowRules, Timestamp, tasks_as_jobs};
 use flowmine_dataset::Dataset;
-use flowmine_logs::task_log;
+use flowmine_logs::task_log::{self, jobs_of_tasks};
 
 use crate::error::{Result, ensure};
 use crate::jobs;
 use crate::sink::Sink;
 
+pub use evidence::OfEvidence;
+pub use json::models_json;
+pub use models::{OfModel, evaluate_models};
 pub use steps::{EvaluatedSteps, LOGICAL_TASK, evaluate_steps};
 pub use truth::Truth;
 
@@ -41,6 +47,8 @@ pub struct Evaluated {
     pub notion: &'static str,
     /// The measures.
     pub agreement: Agreement,
+    /// Of a notion with several kinds of evidence, the measures of each.
+    pub evidence: Vec<OfEvidence>,
     /// Of a notion that estimates it, how often it is right.
     pub reliability: Vec<Reliability>,
 }
@@ -79,6 +87,8 @@ struct Job {
 #[derive(Clone, Default)]
 struct Said {
     case: String,
+    /// The kind of evidence; empty where the notion has only one.
+    reason: &'static str,
     follows: Option<String>,
     confidence: Option<f32>,
 }
@@ -121,7 +131,14 @@ pub fn evaluate(options: &Options, sink: &dyn Sink) -> Result<Found> {
         let mut cases = Numbers::default();
         let cases: Vec<u32> = known.iter().map(|&at| cases.of(&said[at].case)).collect();
         let agreement = agreement(&true_cases, &cases);
-        found.push(Evaluated { notion: notion.name(), agreement, reliability: reliability(&all, &known, &true_cases, said) });
+        let right = right(&all, &known, &true_cases, said);
+        let reasons: Vec<&str> = known.iter().map(|&at| said[at].reason).collect();
+        found.push(Evaluated {
+            notion: notion.name(),
+            agreement,
+            evidence: evidence::of_each(&reasons, &true_cases, &cases, &right),
+            reliability: reliability(&known, said, &right),
+        });
     }
     Ok(Found { notions: found, without_truth: all.len() - known.len() })
 }
@@ -131,7 +148,9 @@ fn notions(options: &Options, dataset: &Dataset) -> Result<Vec<&'static dyn Case
         return options.notions.iter().map(|name| jobs::notion(name)).collect();
     }
     let has_data_flow = has_traces(dataset)? && !task_log::is_uncorrelated(dataset)?;
-    Ok(cases::ALL.iter().copied().filter(|notion| !notion.needs_data_flow() || has_data_flow).collect())
+    let of_jobs = cases::ALL.iter().copied().filter(|notion| !notion.needs_data_flow() || has_data_flow);
+    let ran = !tasks_as_jobs::ran_as(dataset, &RowRules::default())?.is_empty();
+    Ok(of_jobs.chain(jobs_of_tasks::ALL.iter().copied().filter(|_| ran)).collect())
 }
 
 /// The submissions of a dataset in the order of age, and what each notion says of each.
@@ -154,6 +173,7 @@ fn read(dataset: &Dataset, notions: &[&'static dyn CaseNotion], sink: &dyn Sink)
                 let why = assignment.why.get(first);
                 rows[start + number].1[at] = Said {
                     case: assignment.id_of(first).to_owned(),
+                    reason: why.map_or("", |why| why.reason),
                     follows: why.and_then(|why| why.evidence.clone()),
                     confidence: why.and_then(|why| why.confidence),
                 };
@@ -171,24 +191,31 @@ fn read(dataset: &Dataset, notions: &[&'static dyn CaseNotion], sink: &dyn Sink)
     Ok((all, said))
 }
 
-fn reliability(all: &[Job], known: &[usize], true_cases: &[u32], said: &[Said]) -> Vec<Reliability> {
-    let mut ranges = [Reliability::default(); RANGES];
+/// Of each job whether it is in one true case with the job that it follows, or follows none and is the
+/// oldest of its true case.
+fn right(all: &[Job], known: &[usize], true_cases: &[u32], said: &[Said]) -> Vec<bool> {
     let mut case_of_job = std::collections::HashMap::new();
     let mut seen = std::collections::HashSet::new();
+    let mut right = Vec::with_capacity(known.len());
     for (&at, &case) in known.iter().zip(true_cases) {
         let is_first = seen.insert(case);
-        let job = &all[at];
-        if let Some(confidence) = said[at].confidence {
-            let is_right = match &said[at].follows {
-                Some(before) => case_of_job.get(before) == Some(&case),
-                None => is_first,
-            };
-            let range = &mut ranges[((f64::from(confidence) * RANGES as f64) as usize).min(RANGES - 1)];
-            range.jobs += 1;
-            range.confidence += f64::from(confidence);
-            range.right += f64::from(u8::from(is_right));
-        }
-        case_of_job.insert(format!("job {} of {}", job.submission, job.cluster), case);
+        right.push(match &said[at].follows {
+            Some(before) => case_of_job.get(before) == Some(&case),
+            None => is_first,
+        });
+        case_of_job.insert(format!("job {} of {}", all[at].submission, all[at].cluster), case);
+    }
+    right
+}
+
+fn reliability(known: &[usize], said: &[Said], right: &[bool]) -> Vec<Reliability> {
+    let mut ranges = [Reliability::default(); RANGES];
+    for (&at, &is_right) in known.iter().zip(right) {
+        let Some(confidence) = said[at].confidence else { continue };
+        let range = &mut ranges[((f64::from(confidence) * RANGES as f64) as usize).min(RANGES - 1)];
+        range.jobs += 1;
+        range.confidence += f64::from(confidence);
+        range.right += f64::from(u8::from(is_right));
     }
     for range in &mut ranges {
         range.confidence /= range.jobs.max(1) as f64;

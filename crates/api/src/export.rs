@@ -1,5 +1,6 @@
 //! Exports: event logs, and what else a dataset holds, written in formats of others.
 
+mod activity;
 pub(crate) mod io_csv;
 pub(crate) mod ro_crate;
 pub(crate) mod wfformat;
@@ -17,6 +18,8 @@ use flowmine_logs::log_file::LogRules;
 use flowmine_logs::task_log::objects::ObjectSelection;
 use flowmine_privacy::RowRules;
 use flowmine_privacy::drop::DropColumns;
+
+use activity::Activities;
 
 use crate::error::{Context, Result, ensure, refuse};
 use crate::groups::{EventFilter, Part, TableColumns};
@@ -67,6 +70,9 @@ pub struct Request {
     pub format: &'static LogFormat,
     /// What a case is; the usual notion where it is not given.
     pub case_notion: Option<String>,
+    /// The attributes that name an activity, for a log of a dataset; the usual activity where there are
+    /// none.
+    pub activity: Option<String>,
     /// The objects of an object-centric log of a dataset.
     pub objects: Vec<Objects>,
     /// Whether times are cut to milliseconds.
@@ -118,7 +124,10 @@ pub fn export(request: &Request, sink: &dyn Sink) -> Result<Exported> {
         "--part is for formats with cases, such as xes or parquet: an object can be in several parts, which would not be one log again"
     );
     match format.writer {
-        Writer::Dataset(write) => write(request, sink),
+        Writer::Dataset(write) => {
+            ensure!(request.activity.is_none(), "--activity is for event logs with cases");
+            write(request, sink)
+        }
         _ => log(request, sink),
     }
 }
@@ -155,6 +164,7 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
             of_dataset(request, &dataset, &rules, sink)?
         }
         Source::Log(file) => {
+            ensure!(request.activity.is_none(), "--activity is for datasets: a log has its own activities");
             is_lossy = source::has_losses(&file.findings);
             if format.has_objects() {
                 let (log, lossy_as_objects) = source::as_objects(file, name, request.untimed, sink)?;
@@ -169,11 +179,28 @@ fn log(request: &Request, sink: &dyn Sink) -> Result<Exported> {
     Ok(Exported { is_lossy })
 }
 
+/// Writes a log of jobs or tasks, with the activities that were asked for.
+fn write_of_dataset(
+    request: &Request,
+    log: &dyn CaseLog,
+    activities: Option<&Activities>,
+    (filter, of): (&EventFilter, &PartOf),
+    sink: &dyn Sink,
+) -> Result<Counts> {
+    match activities {
+        None => write_chosen_cases(request, log, filter, of, sink),
+        Some(activities) => write_chosen_cases(request, &activities.of(log), filter, of, sink),
+    }
+}
+
 /// Writes a log of the jobs, tasks and files of a dataset.
 fn of_dataset(request: &Request, dataset: &Dataset, rules: &RowRules, sink: &dyn Sink) -> Result<Counts> {
     let (of_events, of_log) = filters(request);
     let notion = source::notion(request.case_notion.as_deref(), dataset)?;
     let has_objects = request.format.has_objects();
+    let activity = request.activity.as_deref();
+    ensure!(activity.is_none() || !has_objects, "--activity is for formats with cases, such as xes: an event of objects keeps its type");
+    let activities = activity.map(|activity| Activities::new(activity, &notion, dataset, !rules.is_empty(), sink)).transpose()?;
     let rows = rows_of_part(request, dataset)?;
     let notions = match &notion {
         Notion::Jobs(notion) if !has_objects => vec![*notion],
@@ -192,14 +219,14 @@ fn of_dataset(request: &Request, dataset: &Dataset, rules: &RowRules, sink: &dyn
     {
         let log = source::task_cases(dataset, notion, rules, &source::filter(&wanted)?, sink)?;
         unchanged(request, dataset, rows.as_deref())?;
-        return write_chosen_cases(request, &log, &of_log, &PartOf { rows, alone: false }, sink);
+        return write_of_dataset(request, &log, activities.as_ref(), (&of_log, &PartOf { rows, alone: false }), sink);
     }
     let finished = source::job_logs(dataset, &wanted, sink)?;
     unchanged(request, dataset, rows.as_deref())?;
     let alone = matches!(notion, Notion::Jobs(notion) if notion.within_parts());
     let of = PartOf { rows, alone };
     match (finished.objects, finished.cases.first(), &notion) {
-        (_, Some(log), _) => write_chosen_cases(request, log, &of_log, &of, sink),
+        (_, Some(log), _) => write_of_dataset(request, log, activities.as_ref(), (&of_log, &of), sink),
         (Some(log), None, Notion::Objects(kind)) => {
             write_chosen_cases(request, &*source::objects_as_cases(&log, &format!("object:{kind}"), sink)?, &of_log, &of, sink)
         }

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use flowmine_attribution::has_traces;
 use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::joined::kept_state;
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{Filter, Jobs, Overview, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
 use flowmine_logs::run_graph::NotionOfCase;
-use flowmine_logs::task_log;
-use flowmine_schema::tables::JobState;
+use flowmine_logs::task_log::{self, jobs_of_tasks};
+use flowmine_schema::tables::{JobState, Link, TaskRun, TaskTotal};
 use flowmine_schema::time;
 
 use crate::error::{Error, Result, ensure, refuse};
@@ -104,9 +105,11 @@ pub fn filter_words(args: &EventFilter) -> Vec<String> {
     words
 }
 
-/// The case notion of jobs with this name; else an error that lists all notions.
+/// The case notion with this name, of jobs or of tasks, for jobs; else an error that lists all
+/// notions.
 pub fn notion(name: &str) -> Result<&'static dyn CaseNotion> {
-    cases::find(name).ok_or_else(|| {
+    let of_tasks = || jobs_of_tasks::ALL.iter().copied().find(|notion| notion.name() == name);
+    cases::find(name).or_else(of_tasks).ok_or_else(|| {
         let known: Vec<String> = NotionOfCase::all().map(|notion| format!("{} ({})", notion.name(), notion.description())).collect();
         Error::Refused(format!("there is no case notion {name:?}; there are: {}", known.join(", ")))
     })
@@ -122,6 +125,9 @@ pub fn overview(
     notions: &[&'static dyn CaseNotion],
     sink: &dyn Sink,
 ) -> Result<Overview> {
+    if let Some(notion) = notions.iter().find(|notion| notion.is_of_tasks()) {
+        with_tasks(dataset, *notion, sink)?;
+    }
     let read = || -> Result<Overview> {
         let notions: Vec<&dyn CaseNotion> = notions.iter().map(|notion| *notion as &dyn CaseNotion).collect();
         Ok(Overview::read(dataset, rules, parts, &notions)?)
@@ -134,6 +140,13 @@ pub fn overview(
             let name = notion.name();
             sink.warning(&format!(
                 "{name}: traced files are not used, because they are not correlated yet: run `flowmine correlate` first"
+            ));
+        } else if let Some(notion) = notions.iter().find(|notion| notion.uses_data_flow())
+            && is_outdated(dataset)?
+        {
+            let name = notion.name();
+            sink.warning(&format!(
+                "{name}: rows were added after the last `flowmine correlate`: what it found of traced files is used; run it again for the others"
             ));
         }
         return read();
@@ -151,6 +164,24 @@ pub fn overview(
     Ok(overview)
 }
 
+/// Whether traced files were correlated, and rows were added since.
+fn is_outdated(dataset: &Dataset) -> Result<bool> {
+    Ok(dataset.row_count::<TaskTotal<'static>>()? > 0 && kept_state(dataset)?.is_none())
+}
+
+/// Whether there are tasks that jobs can have been; an error where not.
+fn with_tasks(dataset: &Dataset, notion: &dyn CaseNotion, sink: &dyn Sink) -> Result<()> {
+    let name = notion.name();
+    ensure!(
+        dataset.row_count::<TaskRun<'static>>()? > 0,
+        "{name} is a notion of tasks, and the dataset has none: import the log of a workflow engine, or choose another notion"
+    );
+    if dataset.row_count::<Link<'static>>()? == 0 {
+        sink.warning(&format!("{name}: which job each task was is not known: run `flowmine correlate` first"));
+    }
+    Ok(())
+}
+
 /// Whether something was traced from which a notion could learn who gave data to whom; an error
 /// where not.
 pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> Result<()> {
@@ -158,7 +189,7 @@ pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> Result<()> {
         !notion.needs_data_flow() || has_traces(dataset)?,
         "{} needs to know which job read what another wrote, and the dataset has no traces (docs/tracing.md): the case notion {} needs none",
         notion.name(),
-        cases::ALL[0].name()
+        cases::Dependency.name()
     );
     Ok(())
 }
@@ -168,6 +199,6 @@ pub fn without_exchange(notion: &dyn CaseNotion, sink: &dyn Sink) {
     sink.warning(&format!(
         "{}: no job is known to have read what another wrote, so that the cases are those of the notion {}",
         notion.name(),
-        cases::ALL[0].name()
+        cases::Dependency.name()
     ));
 }

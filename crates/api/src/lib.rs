@@ -73,6 +73,7 @@ pub mod target;
 mod task_waits;
 pub mod trace;
 pub mod transform;
+mod usual_notion;
 pub mod validate;
 pub mod why;
 

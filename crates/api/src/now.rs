@@ -120,7 +120,7 @@ pub fn now(source: &SourcePaths, filter: &EventFilter, sink: &dyn Sink) -> Resul
     let since_ns = as_of_ns.map(|ns| ns.saturating_sub(SINCE_NS));
     let (warnings, errors) = diagnostic_counts(&dataset)?;
     let mut found = Builder { since_ns: since_ns.unwrap_or(i64::MIN), ..Builder::default() };
-    job_waits::for_each(&dataset, cases::ALL[0], filter, Timestamp::default(), sink, |job| found.add(job))?;
+    job_waits::for_each(&dataset, &cases::Dependency, filter, Timestamp::default(), sink, |job| found.add(job))?;
     Ok(found.finish(as_of_ns, since_ns, (warnings, errors)))
 }
 

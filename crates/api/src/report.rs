@@ -10,7 +10,6 @@ pub(crate) mod messages;
 mod text;
 mod views;
 
-use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::io_profile::Profile;
 use flowmine_discover::summary::{self, Summary};
@@ -29,7 +28,7 @@ use crate::predicted_gains::FittedRun;
 use crate::request::Request;
 use crate::sink::Sink;
 use crate::source::SourcePaths;
-use crate::{job_waits, jobs, lower_bounds};
+use crate::{job_waits, lower_bounds, usual_notion};
 
 use damage::Damage;
 use messages::Messages;
@@ -196,7 +195,7 @@ fn wait_results(
     mut of_findings: Option<&mut findings::waits::Builder>,
     sink: &dyn Sink,
 ) -> Result<WaitResults> {
-    let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+    let notion = usual_notion::chosen(request.cases.case_notion.as_deref())?;
     let (mut causes, mut weeks) = (waits::Builder::default(), waits::weeks::Builder::default());
     job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, |job| {
         causes.add(job);

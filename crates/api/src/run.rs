@@ -12,8 +12,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use flowmine_activity_log::ActivityLog;
-use flowmine_correlate::cases;
+use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::groups::Groups;
 use flowmine_correlate::parts::Parts;
+use flowmine_correlate::tasks_as_jobs::TasksAsJobs;
 use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
@@ -40,7 +42,7 @@ use crate::report::messages::Messages;
 use crate::report::{Place, ReportRequest, Tables, report};
 use crate::sink::{Message, Sink};
 use crate::source::{self, Notion, SourcePaths};
-use crate::{export, jobs, lower_bounds, output, task_waits};
+use crate::{export, jobs, lower_bounds, output, task_waits, usual_notion};
 
 /// What is made, of which dataset, and where.
 #[derive(Debug, Clone)]
@@ -143,7 +145,7 @@ const PAGE: &str = "report.html";
 
 /// The names of all results that there can be.
 fn possible_names(formats: &[&LogFormat]) -> Vec<String> {
-    let of_jobs = cases::ALL.iter().filter(|notion| notion.is_standard()).map(|notion| notion.name());
+    let of_jobs = cases::ALL.iter().map(|notion| notion.name());
     let notions = of_jobs.chain(task_notions().map(|notion| notion.name()));
     let mut names: Vec<String> =
         [PAGE, "dag.svg", "bottlenecks.txt", "findings.txt", "activities.csv", "summary.json"].map(str::to_owned).to_vec();
@@ -186,7 +188,8 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     made.add_known(last_run::files(&request.out));
     made.claim(possible_names(&request.formats)).with_context(|| request.out.display().to_string())?;
     last_run::forget(&request.out).with_context(|| request.out.display().to_string())?;
-    correlate(&dataset, &parts, sink)?;
+    let usual = usual_notion::usual()?;
+    correlate(&dataset, &parts, usual, sink)?;
 
     let has_jobs = jobs::has_any(&dataset)?;
     let has_tasks = task_log::has_tasks(&dataset)?;
@@ -196,8 +199,10 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     let with_objects = request.formats.iter().any(|format| format.has_objects());
     // Only what was traced shows who gave data to whom.
     let exchanges = if has_jobs && has_more { Exchanges::read(&dataset, &rules, &parts)? } else { Exchanges::default() };
-    let telling = cases::telling(&exchanges);
-    let overview = Overview { exchanges, ..Overview::default() };
+    let telling = cases::telling(&exchanges, usual);
+    let asked: Vec<&dyn CaseNotion> = telling.iter().map(|notion| *notion as &dyn CaseNotion).collect();
+    let groups = if has_jobs { Groups::find(&parts, &asked, &exchanges)? } else { Groups::default() };
+    let overview = Overview { exchanges, groups, tasks: TasksAsJobs::read(&dataset, &rules, &asked)? };
     let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
     let options = ReadOptions::default();
@@ -230,7 +235,7 @@ pub fn run(request: &Request, sink: &dyn Sink) -> Result<Made> {
     drop(stage);
     for ((notion, log), columns) in notions.iter().zip(&logs.cases).zip(columns) {
         // log.xes.gz and dfg.svg are those of the first notion; each other notion's name is in its files' names.
-        let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
+        let suffix = if notion.name() == usual.name() { String::new() } else { format!("-{}", notion.name()) };
         written.log(&suffix, log, notion.description())?;
         let log = columns.finish(&dataset)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
@@ -352,9 +357,9 @@ impl Numbers {
     }
 }
 
-fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
+fn correlate(dataset: &Dataset, parts: &Parts<'_>, usual: &dyn CaseNotion, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, &task_waits::put_rows) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, Some(usual.name()), task_waits::ROWS) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

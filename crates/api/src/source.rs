@@ -26,7 +26,7 @@ use crate::groups::{EventFilter, TableColumns};
 use crate::inputs;
 use crate::jobs;
 use crate::sink::{Message, Sink};
-use crate::task_waits;
+use crate::{task_waits, usual_notion};
 
 /// Number of bytes by which a table is recognised.
 const HEAD_BYTES: u64 = 4096;
@@ -169,13 +169,14 @@ pub enum Notion {
 /// What the beginning of a notion's name says when a type of objects follows.
 const OBJECT: &str = "object:";
 
-/// The notion of that name; without one the first notion of jobs, or runs where a dataset has tasks
-/// and no jobs.
+/// The notion of that name; without one the usual notion of jobs, or runs where a dataset has tasks
+/// and no jobs. There, `auto` is the runs, too: the engine declares which task is of which.
 pub fn notion(name: Option<&str>, dataset: &Dataset) -> Result<Notion> {
+    let is_usual = name.is_none_or(|name| name == cases::Auto.name());
     let name = match name {
+        _ if is_usual && dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => notions::usual().name(),
         Some(name) => name,
-        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => notions::usual().name(),
-        None => cases::ALL[0].name(),
+        None => usual_notion::usual()?.name(),
     };
     if let Some(notion) = notions::find(name) {
         return Ok(Notion::Tasks(notion));

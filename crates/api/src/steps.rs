@@ -26,6 +26,10 @@ pub fn is_wanted<'k>(keys: impl IntoIterator<Item = &'k String>) -> bool {
 pub fn of_dataset(dataset: &Dataset, sources: Sources, with_members: bool, sink: &dyn Sink) -> Result<Arc<StepNames>> {
     let rules = RowRules::default();
     let mut builder = StepsBuilder::new(dataset, sources, with_members)?;
+    // First, because jobs that were tasks are the same work.
+    if task_log::has_tasks(dataset)? {
+        builder.add_tasks(dataset, &rules)?;
+    }
     if jobs::has_any(dataset)? {
         // The time of an event is no evidence.
         let parts = jobs::parts(dataset, Timestamp::default(), &rules, sink)?;
@@ -34,9 +38,6 @@ pub fn of_dataset(dataset: &Dataset, sources: Sources, with_members: bool, sink:
             builder.add_jobs(jobs);
             Ok(())
         })?;
-    }
-    if task_log::has_tasks(dataset)? {
-        builder.add_tasks(dataset, &rules)?;
     }
     Ok(Arc::new(builder.finish()))
 }

@@ -1,11 +1,11 @@
 //! What each task of a dataset's workflow runs waited for.
 
 use flowmine_activity_log::{JobWait, RunTask, WaitPart};
-use flowmine_correlate::{CorrelateError, Filter};
+use flowmine_correlate::{CorrelateError, Filter, TaskRows};
 use flowmine_dataset::Dataset;
 use flowmine_discover::critical_path::task_waits::{self, TaskWait};
 use flowmine_logs::run_graph::{self, RunGraphError};
-use flowmine_logs::task_log::{HeldUntil, Tasks};
+use flowmine_logs::task_log::{HeldUntil, Tasks, case_rows};
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables;
 use flowmine_schema::tables::TaskRun;
@@ -15,8 +15,11 @@ use crate::groups::EventFilter;
 use crate::jobs;
 use crate::sink::Sink;
 
+/// What follows of tasks, for [`flowmine_correlate::correlate_with_tasks`].
+pub const ROWS: TaskRows<'static> = TaskRows { waits: &put_rows, cases: &case_rows::put_rows };
+
 /// Puts the parts of the time of all tasks as rows of the table `waits`, in the order of runs and
-/// tasks ([`flowmine_correlate::TaskWaits`]).
+/// tasks ([`flowmine_correlate::TaskRows`]).
 ///
 /// # Errors
 /// When the dataset cannot be read, or a row cannot be put.

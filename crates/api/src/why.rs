@@ -34,7 +34,7 @@ pub fn why(options: &Options, sink: &dyn Sink) -> Result<Vec<String>> {
     let (dataset, filter) = (Dataset::open(&options.dataset)?, EventFilter::default());
     let has_tasks = options.cluster.is_none() && task_waits::has_any(&dataset)?;
     if jobs::has_any(&dataset)? || !has_tasks {
-        job_waits::for_each(&dataset, cases::ALL[0], &filter, Timestamp::default(), sink, |job| {
+        job_waits::for_each(&dataset, &cases::Dependency, &filter, Timestamp::default(), sink, |job| {
             let asked = options.jobs.iter().find(|asked| is_asked(asked, job.job));
             if let Some(asked) = asked.filter(|_| options.cluster.as_deref().is_none_or(|cluster| cluster == job.cluster)) {
                 unknown.retain(|known| known != asked);

@@ -300,10 +300,13 @@ pub struct Correlate {
     /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Case notion of the report. The tables always contain dependency, account-group and, where
-    /// jobs are known to exchange files, data-flow; other notions only if they are named here.
+    /// Case notion of the report. The tables always contain auto, dependency, account-group and,
+    /// where jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
+    /// Output as JSON, with the share of attempts that each kind of evidence decided.
+    #[arg(long)]
+    pub json: bool,
     /// Minimum number of groups of several jobs that read a hub file, which joins no jobs
     /// [initially: 3]. Stored in the dataset, as are the next two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

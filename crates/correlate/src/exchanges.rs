@@ -18,6 +18,7 @@
 mod hubs;
 mod rows;
 
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flowmine_dataset::{Dataset, HubLimits};
@@ -38,22 +39,58 @@ pub use rows::{Rows, SortedRows};
 /// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
 pub const SLACK_NS: i64 = 5 * SECOND_NS;
 
-/// Groups of components that exchanged data.
+/// Groups of components.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exchanges {
+pub struct ComponentGroups {
     /// The oldest submission of each component in a group with others, in order, and the group.
     joined: Vec<(SubmissionName, u32)>,
     /// For each group its oldest submission, by which the group is named.
     oldest: Vec<SubmissionName>,
+}
+
+impl ComponentGroups {
+    /// The groups of joined components.
+    fn new(mut joined: UnionFind<u32>, components: &[SubmissionName]) -> Self {
+        let mut of_top: FxHashMap<u32, Vec<SubmissionName>> = FxHashMap::default();
+        for (number, component) in (0u32..).zip(components) {
+            of_top.entry(joined.find_mut(number)).or_default().push(component.clone());
+        }
+        let mut groups: Vec<Vec<SubmissionName>> = of_top.into_values().filter(|group| group.len() > 1).collect();
+        groups.iter_mut().for_each(|group| group.sort_unstable());
+        groups.sort_unstable();
+        let oldest = groups.iter().map(|group| group[0].clone()).collect();
+        let mut joined: Vec<(SubmissionName, u32)> =
+            (0u32..).zip(groups).flat_map(|(number, group)| group.into_iter().map(move |component| (component, number))).collect();
+        joined.sort_unstable();
+        Self { joined, oldest }
+    }
+
+    /// The group that a component is in with others, by its oldest submission
+    /// ([`components::key`]).
+    pub fn group(&self, oldest: (i64, &str, i64, u32)) -> Option<u32> {
+        let at = self.joined.binary_search_by(|(component, _)| component.as_key().cmp(&oldest)).ok()?;
+        Some(self.joined[at].1)
+    }
+
+    /// The oldest submission of a group.
+    pub fn oldest(&self, group: u32) -> &SubmissionName {
+        &self.oldest[group as usize]
+    }
+}
+
+/// Groups of components that exchanged data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exchanges {
+    /// Groups by files that are no hubs.
+    pub of_files: ComponentGroups,
+    /// Groups by all files.
+    pub of_all_files: ComponentGroups,
     any: bool,
     /// Files that join no jobs.
     hubs: Vec<Hub>,
 }
 
 impl Exchanges {
-    /// What is used when no exchange of data is known.
-    pub(crate) const NONE: Self = Self { joined: Vec::new(), oldest: Vec::new(), any: false, hubs: Vec::new() };
-
     /// Reads `data_flow` and `links`, with rules that change each row as they change those of the
     /// jobs.
     ///
@@ -74,6 +111,7 @@ impl Exchanges {
         }
         let known = Known::find(parts, rows)?;
         let mut joiner = Joiner::new(limits, known.about.clone());
+        let mut by_all = UnionFind::<u32>::new(known.components.len());
         let mut any = false;
         rows.for_each(|path, done| {
             let mut exchanges = Vec::new();
@@ -91,21 +129,14 @@ impl Exchanges {
                     }
                 }
             }
+            for (writer, reader, _) in &exchanges {
+                by_all.union(*writer, *reader);
+            }
             joiner.add(path, &exchanges);
         })?;
-        let (mut joined, hubs) = joiner.finish();
-        let mut of_top: FxHashMap<u32, Vec<SubmissionName>> = FxHashMap::default();
-        for (number, component) in (0u32..).zip(known.components) {
-            of_top.entry(joined.find_mut(number)).or_default().push(component);
-        }
-        let mut groups: Vec<Vec<SubmissionName>> = of_top.into_values().filter(|group| group.len() > 1).collect();
-        groups.iter_mut().for_each(|group| group.sort_unstable());
-        groups.sort_unstable();
-        let oldest = groups.iter().map(|group| group[0].clone()).collect();
-        let mut joined: Vec<(SubmissionName, u32)> =
-            (0u32..).zip(groups).flat_map(|(number, group)| group.into_iter().map(move |component| (component, number))).collect();
-        joined.sort_unstable();
-        Ok(Self { joined, oldest, any, hubs })
+        let (joined, hubs) = joiner.finish();
+        let of_files = ComponentGroups::new(joined, &known.components);
+        Ok(Self { of_files, of_all_files: ComponentGroups::new(by_all, &known.components), any, hubs })
     }
 
     /// Returns whether a job gave data to another, joined by dependencies or not.
@@ -116,18 +147,6 @@ impl Exchanges {
     /// Returns the files that were read by jobs of several runs and joined none of them.
     pub fn hubs(&self) -> &[Hub] {
         &self.hubs
-    }
-
-    /// The group that a component is in with others, by its oldest submission
-    /// ([`components::key`]).
-    pub fn group(&self, oldest: (i64, &str, i64, u32)) -> Option<u32> {
-        let at = self.joined.binary_search_by(|(component, _)| component.as_key().cmp(&oldest)).ok()?;
-        Some(self.joined[at].1)
-    }
-
-    /// The oldest submission of a group.
-    pub fn oldest(&self, group: u32) -> &SubmissionName {
-        &self.oldest[group as usize]
     }
 }
 

@@ -36,10 +36,11 @@ impl Gatherer {
                 work_dir: first.work_dir.map(&mut text),
                 submit_node: first.submit_node.map(&mut text),
                 submit_session: first.submit_session,
+                started_ns: PackedInt::UNKNOWN,
                 ended_ns: PackedInt::known(i64::MIN + 1),
                 is_successful: true,
                 declared: start as u32 + oldest,
-                data_flow: exchanges.group(components::key(jobs, oldest)),
+                data_flow: exchanges.of_files.group(components::key(jobs, oldest)),
                 engine_run: signed(jobs, first).map(|(_, run)| self.strings.intern(&run)),
             });
         }
@@ -49,6 +50,8 @@ impl Gatherer {
                 (Some(known), Some(end)) => PackedInt::known(known.max(end)),
                 _ => PackedInt::UNKNOWN,
             };
+            let starts = [submitted.started_ns.get(), attempt.start_ns.get()];
+            submitted.started_ns = starts.into_iter().flatten().min().map_or(PackedInt::UNKNOWN, PackedInt::known);
             submitted.is_successful &= is_successful(jobs, attempt);
         }
     }

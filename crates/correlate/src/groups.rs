@@ -62,8 +62,6 @@ pub struct Place<'g> {
 }
 
 impl Groups {
-    pub(crate) const NONE: Self = Self { clusters: Vec::new(), names: Vec::new(), of_notions: Vec::new() };
-
     /// Groups the submissions for those of the notions that need it.
     ///
     /// # Errors

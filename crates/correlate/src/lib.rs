@@ -98,6 +98,7 @@ pub mod state;
 pub mod strings;
 pub mod submissions;
 pub mod submitted;
+pub mod tasks_as_jobs;
 pub mod waits;
 pub mod words;
 pub mod write;
@@ -120,7 +121,7 @@ pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use waits::Waits;
-pub use write::{Correlated, PutWait, TaskWaits, correlate, correlate_with_tasks};
+pub use write::{Correlated, PutCase, PutWait, TaskRows, correlate, correlate_with_tasks};
 
 use flowmine_attribution::AttributionError;
 

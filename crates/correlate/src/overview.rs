@@ -1,5 +1,7 @@
 //! What case notions ask of a whole dataset, beyond the part of the jobs that they are given.
 
+use std::sync::LazyLock;
+
 use flowmine_dataset::Dataset;
 
 use crate::CorrelateError;
@@ -8,9 +10,10 @@ use crate::exchanges::Exchanges;
 use crate::groups::Groups;
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
+use crate::tasks_as_jobs::TasksAsJobs;
 
 /// An overview in which nothing is known.
-pub(crate) static NONE: Overview = Overview { exchanges: Exchanges::NONE, groups: Groups::NONE };
+pub(crate) static NONE: LazyLock<Overview> = LazyLock::new(Overview::default);
 
 /// What is known of all jobs of a dataset.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +22,8 @@ pub struct Overview {
     pub exchanges: Exchanges,
     /// Cases of the notions that must see all jobs at once.
     pub groups: Groups,
+    /// Tasks that ran as jobs, for the notions of tasks.
+    pub tasks: TasksAsJobs,
 }
 
 impl Overview {
@@ -31,6 +36,6 @@ impl Overview {
         let uses_data_flow = notions.iter().any(|notion| notion.uses_data_flow());
         let exchanges = if uses_data_flow { Exchanges::read(dataset, rules, parts)? } else { Exchanges::default() };
         let groups = Groups::find(parts, notions, &exchanges)?;
-        Ok(Self { exchanges, groups })
+        Ok(Self { exchanges, groups, tasks: TasksAsJobs::read(dataset, rules, notions)? })
     }
 }

@@ -37,6 +37,8 @@ pub struct Submitted {
     pub submit_node: Option<Sym>,
     /// The session of the shell or job that submitted it.
     pub submit_session: PackedInt,
+    /// When the first of its attempts started, where that is known.
+    pub started_ns: PackedInt,
     /// When the last of its attempts ended; unknown while one has not.
     pub ended_ns: PackedInt,
     /// Whether all its attempts that ended were successful.

@@ -3,8 +3,9 @@
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
 //! each singleton edge, what [`flowmine_attribution`] makes of traces, one row for each attempt in
 //! each notion's case, and one for each part of an attempt's wait ([`crate::waits`]). All tables are
-//! replaced in one transaction: a reader sees the old ones or the new ones. Only the waits of tasks
-//! are added in a second one, because they follow from the tables of the first ([`TaskWaits`]). Rows are in the order of
+//! replaced in one transaction: a reader sees the old ones or the new ones. Only the waits and
+//! cases of tasks are added in a second one, because they follow from the tables of the first
+//! ([`TaskRows`]). Rows are in the order of
 //! submission, sorted outside of memory; those of waits are so within each part.
 //!
 //! Traces come before cases, as notions may need the data flow that follows from them: such a
@@ -61,21 +62,38 @@ pub struct Correlated {
     /// Of the notion that was asked for, how many attempts each reason decided, most first; empty
     /// where the notion is the only reason.
     pub decided: Vec<(&'static str, usize)>,
+    /// Number of cases of each notion of tasks.
+    pub task_cases: Vec<(&'static str, usize)>,
     /// Number of attempts at tasks of workflow engines.
     pub tasks: usize,
     /// What attribution found of the traced operations, in numbers.
     pub attributed: Attributed,
 }
 
-/// Puts the parts of the time of all tasks of a dataset, as rows of the table `waits`, in the order
-/// of runs and tasks. What a task waited for follows from the run as a graph, which this crate does
-/// not know: the caller does.
-pub type TaskWaits<'w> = &'w dyn Fn(&Dataset, PutWait<'_>) -> Result<(), CorrelateError>;
+/// What follows of tasks from the tables `links` and `cases`. This crate knows neither runs as
+/// graphs nor notions of tasks: the caller does.
+#[derive(Clone, Copy)]
+pub struct TaskRows<'w> {
+    /// Puts the parts of the time of all tasks of a dataset, as rows of the table `waits`, in the
+    /// order of runs and tasks.
+    pub waits: &'w dyn Fn(&Dataset, PutWait<'_>) -> Result<(), CorrelateError>,
+    /// Puts rows of the table `cases` for tasks, and for the jobs that these ran as. Returns the
+    /// number of cases of each notion of tasks.
+    pub cases: &'w dyn Fn(&Dataset, Option<&str>, PutCase<'_>) -> Result<Vec<(&'static str, usize)>, CorrelateError>,
+}
+
+impl TaskRows<'static> {
+    /// No rows of tasks.
+    const NONE: Self = Self { waits: &|_, _| Ok(()), cases: &|_, _, _| Ok(Vec::new()) };
+}
 
 /// Takes a row of the table `waits`.
 pub type PutWait<'p> = &'p mut dyn FnMut(&WaitPart<'_>) -> Result<(), CorrelateError>;
 
-/// [`correlate_with_tasks`] without the waits of tasks.
+/// Takes a row of the table `cases`.
+pub type PutCase<'p> = &'p mut dyn FnMut(&Case<'_>) -> Result<(), CorrelateError>;
+
+/// [`correlate_with_tasks`] without the waits and cases of tasks.
 ///
 /// # Errors
 /// See there.
@@ -85,25 +103,26 @@ pub fn correlate(
     notions: &[&dyn CaseNotion],
     asked: Option<&str>,
 ) -> Result<Correlated, CorrelateError> {
-    correlate_with_tasks(dataset, parts, notions, asked, &|_, _| Ok(()))
+    correlate_with_tasks(dataset, parts, notions, asked, TaskRows::NONE)
 }
 
 /// Writes the links, the cases of these notions (the standard ones and the one with the name
 /// `asked`), and the owners of traced operations. A notion that needs data flow has cases only
 /// where jobs gave data to each other, or when `asked` names it.
 ///
-/// Waits of tasks follow from the data flow between them. They are written last, in a transaction of
-/// their own; no other process can correlate the dataset meanwhile.
+/// Waits of tasks follow from the data flow between them, and their cases from those of the jobs that
+/// they ran as. They are written last, in a transaction of their own; no other process can correlate
+/// the dataset meanwhile.
 ///
 /// # Errors
 /// When another process is correlating the same dataset, or the tables cannot be written. After an
-/// error they are unchanged, or without the waits of tasks.
+/// error they are unchanged, or without the waits and cases of tasks.
 pub fn correlate_with_tasks(
     dataset: &Dataset,
     parts: &Parts<'_>,
     notions: &[&dyn CaseNotion],
     asked: Option<&str>,
-    task_waits: TaskWaits<'_>,
+    of_tasks: TaskRows<'_>,
 ) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
     let mut transaction = writer.begin()?;
@@ -145,7 +164,7 @@ pub fn correlate_with_tasks(
     all.retain(|of| !of.notion.needs_data_flow() || exchanges.any() || asked == Some(of.notion.name()));
     let of_whole: Vec<&dyn CaseNotion> = all.iter().filter(|of| of.needs_overview()).map(|of| of.notion).collect();
     let groups = Groups::find(parts, &of_whole, &exchanges)?;
-    let overview = Overview { exchanges, groups };
+    let overview = Overview { exchanges, groups, ..Overview::default() };
     if !of_whole.is_empty() {
         parts.for_each(|jobs| {
             let entities = Entities { jobs, overview: &overview };
@@ -162,15 +181,29 @@ pub fn correlate_with_tasks(
     parts.keep(dataset, &mut transaction)?;
     transaction.commit()?;
     if result.tasks > 0 {
-        write_task_waits(dataset, writer.begin()?, task_waits)?;
+        result.task_cases = write_of_tasks(dataset, writer.begin()?, of_tasks, asked)?;
     }
     Ok(result)
 }
 
-/// Adds the waits of tasks to those of jobs.
-fn write_task_waits(dataset: &Dataset, mut transaction: Transaction<'_>, task_waits: TaskWaits<'_>) -> Result<(), CorrelateError> {
+/// Adds the waits and cases of tasks to those of jobs.
+fn write_of_tasks(
+    dataset: &Dataset,
+    mut transaction: Transaction<'_>,
+    of_tasks: TaskRows<'_>,
+    asked: Option<&str>,
+) -> Result<Vec<(&'static str, usize)>, CorrelateError> {
+    let mut rows = Builder::<Case<'static>>::new();
+    let cases = (of_tasks.cases)(dataset, asked, &mut |row| {
+        rows.push(row);
+        if rows.len() >= ROWS {
+            transaction.append(std::mem::take(&mut rows))?;
+        }
+        Ok(())
+    })?;
+    transaction.append(rows)?;
     let mut rows = Builder::<WaitPart<'static>>::new();
-    task_waits(dataset, &mut |row| {
+    (of_tasks.waits)(dataset, &mut |row| {
         rows.push(row);
         if rows.len() >= WAIT_ROWS {
             transaction.append(std::mem::take(&mut rows))?;
@@ -178,7 +211,8 @@ fn write_task_waits(dataset: &Dataset, mut transaction: Transaction<'_>, task_wa
         Ok(())
     })?;
     transaction.append(rows)?;
-    Ok(transaction.commit()?)
+    transaction.commit()?;
+    Ok(cases)
 }
 
 /// Returns whether an attempt counts as one: it is not the record of an array that has tasks.
@@ -227,11 +261,11 @@ impl<'n> OfNotion<'n> {
             let row = Case {
                 notion: self.notion.name().into(),
                 case_id: assignment.id_of(at).into(),
-                cluster: jobs.text(attempt.cluster).into(),
-                job: jobs.text(attempt.job).into(),
-                job_id: attempt.job_id,
+                cluster: Some(jobs.text(attempt.cluster).into()),
+                job: Some(jobs.text(attempt.job).into()),
+                job_id: Some(attempt.job_id),
                 submit_ns: attempt.submit_ns.get(),
-                attempt: i64::from(attempt.number),
+                attempt: Some(i64::from(attempt.number)),
                 reason: why.map_or(self.notion.name(), |why| why.reason).into(),
                 strength: why.and_then(|why| why.strength).unwrap_or(self.notion.strength()).name().into(),
                 evidence: why.and_then(|why| why.evidence.as_deref()).map(Into::into),

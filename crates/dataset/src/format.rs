@@ -4,8 +4,9 @@
 /// which `SINCE` says that their rows meant something else.
 ///
 /// 1: until November 2026. 2: `links.strength` is `declared` in the place of an earlier word. 3: it
-/// is `inferred` in the place of `guessed`; readers of version 2 find the old word.
-pub const FORMAT_VERSION: u32 = 3;
+/// is `inferred` in the place of `guessed`; readers of version 2 find the old word. 4: `cases` has
+/// rows of tasks, too, in which `cluster` and `job` are null.
+pub const FORMAT_VERSION: u32 = 4;
 
 /// Tables of which only rows since this version are read. All are derived: `correlate` writes them
 /// anew.

@@ -106,6 +106,7 @@ pub mod part_of_cases;
 mod pieces;
 pub mod read;
 pub mod record;
+pub mod relabelled;
 pub mod sorted;
 pub mod time;
 pub mod validate;

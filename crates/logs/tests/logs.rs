@@ -331,7 +331,7 @@ fn a_host_list_that_is_none_is_one_object_and_counted() {
 
 fn summary(jobs: &Jobs) -> Summary {
     let filter = Filter::default();
-    let telling = telling(&Exchanges::default());
+    let telling = telling(&Exchanges::default(), ALL[0]);
     let mut builder = SummaryBuilder::new(&filter, &telling);
     builder.add(&Entities::new(jobs));
     builder.finish()

@@ -11,6 +11,9 @@ use crate::template::{self, Template};
 
 /// Number of names and templates that are kept of a step.
 pub(crate) const SHOWN: usize = 5;
+/// Whole names that are kept; the limit is never met by names that were given on purpose.
+const MOST_NAMES: usize = 1 << 20;
+
 /// Number of kinds of files that are kept of a step.
 const MOST_KINDS: usize = 32;
 /// Number of different subcommands that are kept of a program.
@@ -158,6 +161,26 @@ pub struct Builder {
     pub(crate) of_member: Vec<u32>,
     /// Different subcommands of a program, at most one more than [`MOST_SUBCOMMANDS`].
     pub(crate) subcommands: FxHashMap<u32, FxHashSet<u32>>,
+    /// Of each member by what it is named.
+    named_of: Vec<Named>,
+    /// Members that are the same work as an earlier one, with that one.
+    same_as: Vec<(Movable, u32)>,
+    /// Whole names of attempts that are named by a program, with their user: the group, if it is one.
+    of_name: FxHashMap<(u32, u32), Option<u32>>,
+    /// Tasks of which nothing but a name is known, with the whole name and the user.
+    unnamed: Vec<(Movable, (u32, u32))>,
+}
+
+/// A member that may move to another group, with what it added to its own.
+#[derive(Debug)]
+struct Movable {
+    member: u32,
+    is_task: bool,
+    id: Box<str>,
+    user: Option<u32>,
+    account: Option<u32>,
+    /// CPUs, memory and running time.
+    values: [Option<i64>; 3],
 }
 
 /// The name of an attempt, and what it is based on.
@@ -177,21 +200,45 @@ impl Builder {
         if at == next {
             self.groups.push(Group::new(chosen.key));
         }
+        self.note_name(evidence, &chosen, at);
         let usage = main.as_ref().filter(|(program, ..)| program.kind == Kind::Tool).map(|(program, cpu_ns, is_traced)| {
             let usage = Usage { members: 1, cpu_ns: *cpu_ns, traced: u64::from(*is_traced) };
             (self.number(program), usage)
         });
         let [user, account, named_by] =
             [evidence.user, evidence.account, evidence.named_by].map(|text| text.map(|text| self.texts.intern(text)));
+        self.put(at, evidence, (chosen.named, &chosen.template), usage, [user, account, named_by])
+    }
+
+    /// Adds an attempt that is the same work as another one, by the number of that: a job, and the
+    /// task that it was. What it ran is known of the other.
+    pub fn add_same(&mut self, evidence: &Evidence<'_>, same: u32) -> u32 {
+        let Some((&at, &named)) = self.of_member.get(same as usize).zip(self.named_of.get(same as usize)) else { return NONE };
+        let [user, account] = [evidence.user, evidence.account].map(|text| text.map(|text| self.texts.intern(text)));
+        let shown = self.groups.get(at as usize).and_then(|group| group.examples.first());
+        let text = shown.map_or_else(String::new, |example| example.template.to_string());
+        self.same_as.push((self.movable(evidence, user, account), same));
+        self.put(at, evidence, (named, &Template { text, ..Template::default() }), None, [user, account, None])
+    }
+
+    /// Adds an attempt to a group, and returns its number.
+    fn put(
+        &mut self,
+        at: u32,
+        evidence: &Evidence<'_>,
+        (named, template): (Named, &Template),
+        usage: Option<((u32, u32), Usage)>,
+        [user, account, named_by]: [Option<u32>; 3],
+    ) -> u32 {
         let Some(group) = self.groups.get_mut(at as usize) else { return NONE };
         group.members += 1;
         group.tasks += u64::from(evidence.is_task);
         group.users.extend(user);
         group.accounts.extend(account);
-        group.named[chosen.named as usize] += 1;
+        group.named[named as usize] += 1;
         if let Some(named_by) = named_by {
             // Names in a workflow are given on purpose.
-            let is_of_workflow = chosen.named == Named::Declared || evidence.is_task && chosen.named == Named::Name;
+            let is_of_workflow = named == Named::Declared || evidence.is_task && named == Named::Name;
             *group.named_by.entry(named_by).or_default() += if is_of_workflow { 2 } else { 1 };
         }
         if let Some((program, usage)) = usage {
@@ -209,14 +256,61 @@ impl Builder {
         group.cpus.extend(evidence.cpus);
         group.memory_bytes.extend(evidence.memory_bytes);
         group.running_ns.extend(evidence.running_ns);
-        group.show(evidence, &chosen.template);
+        group.show(evidence, template);
         let number = self.of_member.len() as u32;
         self.of_member.push(at);
+        self.named_of.push(named);
         number
     }
 
+    /// Notes the whole name of an attempt of which the name describes no work.
+    fn note_name(&mut self, evidence: &Evidence<'_>, chosen: &Chosen, at: u32) {
+        let Some(name) = evidence.name.filter(|name| !name.is_empty()) else { return };
+        let user = |texts: &mut Interner| evidence.user.map_or(NONE, |user| texts.intern(user));
+        match chosen.key {
+            _ if chosen.named == Named::Program && self.of_name.len() < MOST_NAMES => {
+                let whole = (self.texts.intern(name), user(&mut self.texts));
+                self.of_name.entry(whole).and_modify(|known| *known = known.filter(|known| *known == at)).or_insert(Some(at));
+            }
+            Key::OfUser(..) if evidence.is_task => {
+                let whole = (self.texts.intern(name), user(&mut self.texts));
+                let user = evidence.user.map(|user| self.texts.intern(user));
+                self.unnamed.push((self.movable(evidence, user, None), whole));
+            }
+            _ => {}
+        }
+    }
+
+    /// Moves tasks of which only a name is known, such as `p1`, to the group of the programs that all
+    /// others of that whole name ran: an engine took their result from its cache.
+    fn move_unnamed(&mut self) {
+        for (movable, whole) in std::mem::take(&mut self.unnamed) {
+            if let Some(Some(to)) = self.of_name.get(&whole).copied() {
+                self.move_to(&movable, to);
+            }
+        }
+        for (movable, same) in std::mem::take(&mut self.same_as) {
+            self.move_to(&movable, self.of_member[same as usize]);
+        }
+    }
+
+    fn movable(&self, evidence: &Evidence<'_>, user: Option<u32>, account: Option<u32>) -> Movable {
+        let values = [evidence.cpus, evidence.memory_bytes, evidence.running_ns];
+        let member = self.of_member.len() as u32;
+        Movable { member, is_task: evidence.is_task, id: evidence.id.into(), user, account, values }
+    }
+
+    fn move_to(&mut self, movable: &Movable, to: u32) {
+        let old = std::mem::replace(&mut self.of_member[movable.member as usize], to);
+        if old != to {
+            let example = self.groups[old as usize].take(movable);
+            self.groups[to as usize].give(movable, example);
+        }
+    }
+
     /// The steps of all attempts that were added.
-    pub fn finish(self) -> Steps {
+    pub fn finish(mut self) -> Steps {
+        self.move_unnamed();
         merge::merge(self)
     }
 
@@ -284,6 +378,13 @@ fn main_program(evidence: &Evidence<'_>) -> Option<(Program, i64, bool)> {
     for ran in evidence.programs.iter().filter(|ran| ran.program.kind != Kind::Carrier) {
         flowmine_sums::add_to(sums.entry(&ran.program).or_default(), ran.cpu_ns.max(0));
     }
+    // What an engine runs around a command is not named in it: solvers, clients of Slurm.
+    if let Some(text) = evidence.text {
+        let named = |program: &&Program| program.kind == Kind::Tool && names_program(text, &program.name);
+        if sums.keys().any(|program| named(program)) {
+            sums.retain(|program, _| named(program));
+        }
+    }
     // Of those that say most, the one with most CPU time; then the first by name.
     let best = sums.into_iter().min_by_key(|(program, cpu_ns)| (program.kind, std::cmp::Reverse(*cpu_ns)));
     match best {
@@ -296,6 +397,12 @@ fn main_program(evidence: &Evidence<'_>) -> Option<(Program, i64, bool)> {
     }
 }
 
+/// Whether a command has a word that is a path or name of this program.
+fn names_program(text: &str, name: &str) -> bool {
+    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');
+    text.split(|c: char| !is_of_path(c)).any(|word| word.rsplit('/').next() == Some(name))
+}
+
 impl Usage {
     pub fn add(&mut self, other: Self) {
         self.members += other.members;
@@ -305,6 +412,34 @@ impl Usage {
 }
 
 impl Group {
+    /// Takes a member away; returns it as an example, if it was one.
+    fn take(&mut self, of: &Movable) -> Option<Example> {
+        self.members -= 1;
+        self.tasks -= u64::from(of.is_task);
+        self.named[Named::User as usize] -= 1;
+        for (all, value) in [&mut self.cpus, &mut self.memory_bytes, &mut self.running_ns].into_iter().zip(of.values) {
+            if let Some(at) = value.and_then(|value| all.iter().position(|known| *known == value)) {
+                all.swap_remove(at);
+            }
+        }
+        let at = self.examples.iter().position(|example| example.id == of.id)?;
+        Some(self.examples.remove(at))
+    }
+
+    fn give(&mut self, of: &Movable, example: Option<Example>) {
+        self.members += 1;
+        self.tasks += u64::from(of.is_task);
+        self.named[Named::Name as usize] += 1;
+        self.users.extend(of.user);
+        self.accounts.extend(of.account);
+        self.cpus.extend(of.values[0]);
+        self.memory_bytes.extend(of.values[1]);
+        self.running_ns.extend(of.values[2]);
+        if let Some(example) = example {
+            insert(&mut self.examples, example);
+        }
+    }
+
     fn new(key: Key) -> Self {
         Self {
             key,

@@ -262,7 +262,7 @@ struct Whole<'g> {
 
 fn steps(from: &Builder, texts: &Names, by_names: &[u32], patterns: &BTreeMap<u32, String>, sets: &mut Sets) -> Steps {
     let mut wholes: BTreeMap<u32, Whole<'_>> = BTreeMap::new();
-    for ((at, group), by_name) in (0u32..).zip(&from.groups).zip(by_names) {
+    for ((at, group), by_name) in (0u32..).zip(&from.groups).zip(by_names).filter(|((_, group), _)| group.members > 0) {
         let whole = wholes.entry(sets.root(at)).or_default();
         whole.groups.push(group);
         whole.roots.insert(*by_name);
@@ -437,6 +437,43 @@ mod tests {
         assert!(steps.steps[0].is_joined_by_program);
         assert_eq!(steps.steps[0].templates, ["align_*", "bwa mem", "mapping", "mymap"]);
         assert_eq!(steps.steps[0].programs, [("bwa mem".to_owned(), 5, Some(25))]);
+    }
+
+    #[test]
+    fn what_an_engine_runs_around_a_command_is_not_the_program() {
+        let mut builder = Builder::default();
+        let solver = Ran { program: program("cbc x.mps").unwrap(), cpu_ns: 90 };
+        for (id, line) in [("0", "/opt/bin/bwa mem ref.fa x.fq"), ("1", "samtools sort x.bam"), ("2", "./steps.sh")] {
+            let of_command = Ran { program: program(line).unwrap(), cpu_ns: 5 };
+            let programs = [solver.clone(), of_command];
+            let text = format!("cd /tmp && {line} > out");
+            builder.add(&Evidence { id, is_task: true, text: Some(&text), programs: &programs, ..Evidence::default() });
+        }
+        assert_eq!(names(&builder.finish()), ["bwa mem", "samtools sort", "steps"]);
+    }
+
+    #[test]
+    fn a_cached_task_is_of_the_programs_of_its_name_and_a_job_of_its_task() {
+        let mut builder = Builder::default();
+        let add = |builder: &mut Builder, id: &str, name: &str, line: &str| {
+            let programs: Vec<Ran> = program(line).map(|program| Ran { program, cpu_ns: 5 }).into_iter().collect();
+            let evidence = Evidence { id, name: Some(name), is_task: true, user: Some("anna"), programs: &programs, ..Evidence::default() };
+            builder.add(&evidence)
+        };
+        let cached = add(&mut builder, "0", "p1", "");
+        add(&mut builder, "1", "p1", "bwa mem ref.fa x.fq");
+        add(&mut builder, "2", "p2", "samtools sort x.bam");
+        // Of two programs, of another user, of no known name.
+        add(&mut builder, "3", "p3", "bwa mem ref.fa x.fq");
+        add(&mut builder, "4", "p3", "samtools sort x.bam");
+        add(&mut builder, "5", "p3", "");
+        builder.add(&Evidence { id: "6", name: Some("p1"), is_task: true, user: Some("bert"), ..Evidence::default() });
+        builder.add_same(&Evidence { id: "7", name: Some("3f2b8c1e"), user: Some("carl"), ..Evidence::default() }, cached);
+        let steps = builder.finish();
+        let [mem, sort, anna, bert] = ["bwa mem", "samtools sort", "* (anna)", "* (bert)"];
+        assert_eq!(names(&steps), [mem, mem, sort, mem, sort, anna, bert, mem]);
+        let first = &steps.steps[0];
+        assert_eq!((first.jobs, first.tasks, first.users.join(" ")), (1, 3, "anna carl".to_owned()));
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn jobs_in_cases(dataset: &Path, known: &Known) {
     let sizes = |notion: &str| {
         let mut jobs: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
         for row in all.iter().filter(|row| row.notion == notion) {
-            jobs.entry(&row.case_id).or_default().insert(row.job_id);
+            jobs.entry(&row.case_id).or_default().extend(row.job_id);
         }
         let mut sizes: Vec<usize> = jobs.values().map(BTreeSet::len).filter(|size| *size > 1).collect();
         sizes.sort_unstable();

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::cases::CaseNotion;
 
 use crate::error::{Context, Result, ensure, refuse};
-use crate::inputs;
+use crate::{inputs, jobs};
 
 /// The names that the columns of a table can have.
 const CASE: [&str; 2] = ["case", "run"];
@@ -34,7 +34,7 @@ impl Truth {
     /// # Errors
     /// When it is neither.
     pub fn read(name: &str) -> Result<Self> {
-        if let Some(notion) = cases::find(name) {
+        if let Ok(notion) = jobs::notion(name) {
             return Ok(Self::Notion(notion));
         }
         Ok(Self::Table(Table::read_as(name, &CASE, "no case notion, and as a file")?))

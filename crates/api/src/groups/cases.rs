@@ -22,9 +22,10 @@ pub struct CaseOptions {
 }
 
 /// `--case-notion`.
-pub const CASE_NOTION: OptionSpec = OptionSpec::text("case-notion", "NAME", "What a case is, such as dependency, task-run, object:TYPE")
-    .details("object:TYPE is for the objects of a type; the cases of an XES file are its traces")
-    .listed(notions);
+pub const CASE_NOTION: OptionSpec =
+    OptionSpec::text("case-notion", "NAME", "What a case is, such as auto, dependency, task-run, object:TYPE")
+        .details("object:TYPE is for the objects of a type; the cases of an XES file are its traces")
+        .listed(notions);
 /// `--timestamp`.
 pub const TIMESTAMP: OptionSpec =
     OptionSpec::choice::<Timestamp>("timestamp", "MOMENT", "Moment of an observed interval that is the time of an event")
@@ -37,7 +38,7 @@ fn list<'a>(known: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 
 /// Lists the case notions of jobs.
 pub fn job_notions() -> String {
-    format!("Notions of jobs, the first by default: {}", list(cases::ALL.iter().map(|notion| (notion.name(), notion.description()))))
+    format!("Notions of jobs, auto by default: {}", list(cases::ALL.iter().map(|notion| (notion.name(), notion.description()))))
 }
 
 fn notions() -> String {

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use flowmine_activity_log::{ActivityLog, Cases, NOT_READY_FOR, QUEUED_FOR, RunGraph};
-use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::about;
 use flowmine_discover::critical_path::{self, CriticalPath};
@@ -23,7 +22,7 @@ use crate::predicted_gains::FittedRun;
 use crate::report::messages::Messages;
 use crate::request::Request;
 use crate::sink::Sink;
-use crate::{job_waits, jobs, one_run};
+use crate::{job_waits, one_run, usual_notion};
 
 /// Findings.
 pub struct Findings;
@@ -79,7 +78,7 @@ impl Evidence {
         let mut evidence = Self::default();
         let mut builder = waits::Builder::new(&loaded.log);
         // A notion of tasks has no waits of jobs.
-        let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion);
+        let notion = usual_notion::chosen(request.cases.case_notion.as_deref());
         if let (true, Ok(notion)) = (builder.is_wanted(), notion) {
             job_waits::for_each(&dataset, notion, &request.filter, request.cases.timestamp, sink, |job| builder.add(job))?;
             evidence.waits = builder.finish();

@@ -1,7 +1,6 @@
 //! What jobs waited for.
 
 use flowmine_activity_log::JobWait;
-use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::{waits as picture, waits_by_week};
 use flowmine_discover::waits;
@@ -14,14 +13,13 @@ use crate::groups::{CASE_NOTION, TIMESTAMP, job_notions};
 use crate::options::OptionSpec;
 use crate::request::Request;
 use crate::sink::Sink;
-use crate::{job_waits, jobs, node_load, task_waits};
+use crate::{job_waits, jobs, node_load, task_waits, usual_notion};
 
 /// What jobs waited for.
 pub struct Waits;
 
 /// The shared option without its details, which are about tasks and objects.
-const RUNS: OptionSpec =
-    OptionSpec { help: "What a run is, such as dependency or account-group", ..CASE_NOTION }.details("").listed(job_notions);
+const RUNS: OptionSpec = OptionSpec { help: "What a run is, such as auto or dependency", ..CASE_NOTION }.details("").listed(job_notions);
 
 /// Tasks instead of jobs.
 const TASKS: OptionSpec =
@@ -72,7 +70,7 @@ fn for_each(dataset: &Dataset, request: &Request, sink: &dyn Sink, each: impl Fn
     if of_tasks {
         return task_waits::for_each(dataset, &request.filter, sink, each);
     }
-    let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+    let notion = usual_notion::chosen(request.cases.case_notion.as_deref())?;
     job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, each)
 }
 

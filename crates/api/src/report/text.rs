@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowmine_activity_log::{JobWait, WaitKind};
-use flowmine_correlate::cases;
 use flowmine_dataset::Dataset;
 use flowmine_discover::calendar;
 use flowmine_discover::pictures::findings as picture;
@@ -16,8 +15,8 @@ use super::damage::Damage;
 use super::{Evidence, ReportRequest, findings, load, of_dataset, quality};
 use crate::error::Result;
 use crate::job_waits;
-use crate::jobs;
 use crate::sink::Sink;
+use crate::usual_notion;
 
 /// Number of findings.
 const FINDINGS: usize = 3;
@@ -85,7 +84,7 @@ struct Accounts {
 
 impl Accounts {
     fn read(dataset: &Dataset, request: &ReportRequest, of_findings: &mut findings::waits::Builder, sink: &dyn Sink) -> Result<Self> {
-        let notion = request.cases.case_notion.as_deref().map_or(Ok(cases::ALL[0]), jobs::notion)?;
+        let notion = usual_notion::chosen(request.cases.case_notion.as_deref())?;
         let (mut found, mut weeks) = (Self::default(), weeks::Builder::default());
         job_waits::for_each(dataset, notion, &request.filter, request.cases.timestamp, sink, |job| {
             weeks.add(job);

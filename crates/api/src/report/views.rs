@@ -16,7 +16,7 @@ use crate::sink::{Silent, Sink};
 use crate::source::{self, Notion};
 
 /// The notions of jobs that are shown next to that of the log.
-const OF_JOBS: [&str; 5] = ["dependency", "account-group", "work-directory", "name", "engine-run"];
+const OF_JOBS: [&str; 6] = ["auto", "dependency", "account-group", "work-directory", "name", "engine-run"];
 
 /// The most instances of a log of which other notions are shown: each reads the source again.
 const MOST_INSTANCES: usize = 50_000;

@@ -24,6 +24,10 @@ pub struct Export {
     /// Case notion, for formats with cases.
     #[arg(long, value_name = CASE_NOTION.value_name, help = CASE_NOTION.help, long_help = long_help(&CASE_NOTION))]
     pub case_notion: Option<String>,
+    /// Attributes that name an activity, joined by plus signs, or step; for formats with cases, of a
+    /// dataset.
+    #[arg(long, value_name = "KEY[+KEY]")]
+    pub activity: Option<String>,
     /// Object types of an object-centric log of a dataset, with their events. Processes are many,
     /// so they are left out by default.
     #[arg(long, value_name = "TYPE", value_delimiter = ',', default_values = ["job", "task", "file"], value_parser = choice::<Objects>())]
@@ -80,6 +84,7 @@ impl Export {
             source: self.source.paths(),
             format: format.context("the name of the output file has no suffix: choose the format with --format")?,
             case_notion: self.case_notion.clone(),
+            activity: self.activity.clone(),
             objects: self.objects.clone(),
             milliseconds: self.milliseconds,
             untimed: self.untimed_events,

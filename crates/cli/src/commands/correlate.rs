@@ -14,7 +14,8 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let dataset = args.source.dir()?.to_owned();
     let options = Options { dataset, as_owner: args.written.as_owner, case_notion: args.case_notion.clone(), hubs };
     let found = correlate(&options, &Terminal)?;
-    output::write(None, |out| Ok(out.write_all(found.text().as_bytes())?))?;
+    let text = if args.json { format!("{:#}\n", found.json()) } else { found.text() };
+    output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
     messages::diagnostics("correlate", &found.counts.attributed.diagnostics, messages::Kept::InDataset);
     if let Some(sentence) = found.lost.sentence() {
         messages::warning(&sentence);

@@ -24,7 +24,7 @@ impl CaseNotion for Auto {
     }
 
     fn description(&self) -> &'static str {
-        "the strongest evidence of each job: dependencies, traced files, the run of an engine, else a session"
+        "the strongest evidence of each job: dependencies, traced files, the run of an engine, else a session; of a dataset without jobs task-run"
     }
 
     fn within_parts(&self) -> bool {

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use super::entities::Entities;
 use super::notion::{Assignment, CaseNotion, Strength};
 use crate::components;
+use crate::exchanges::ComponentGroups;
 
 /// Connected components of declared dependencies and of data that jobs gave to each other.
 #[derive(Debug, Clone, Copy)]
@@ -50,24 +51,28 @@ impl CaseNotion for DataFlow {
     }
 
     fn assign(&self, entities: &Entities<'_>) -> Assignment {
-        let jobs = entities.jobs;
-        let mut assignment = Assignment::default();
-        let mut of_group: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut case_of_submission: Vec<u32> = Vec::with_capacity(jobs.submissions.len());
-        for (at, oldest) in (0u32..).zip(components::oldest(jobs)) {
-            let case = match case_of_submission.get(oldest as usize) {
-                Some(&case) => case,
-                None => match entities.overview.exchanges.group(components::key(jobs, at)) {
-                    Some(group) => *of_group.entry(group).or_insert_with(|| {
-                        let oldest = entities.overview.exchanges.oldest(group).as_key();
-                        assignment.case(components::case_id(self.name(), oldest), true)
-                    }),
-                    None => assignment.case(components::case_id(self.name(), components::key(jobs, at)), false),
-                },
-            };
-            case_of_submission.push(case);
-        }
-        assignment.case_of = jobs.attempts.iter().map(|attempt| case_of_submission[attempt.submission as usize]).collect();
-        assignment
+        assign(entities, self.name(), &entities.overview.exchanges.of_files)
     }
+}
+
+/// Assigns jobs to groups of components.
+pub(super) fn assign(entities: &Entities<'_>, notion: &str, groups: &ComponentGroups) -> Assignment {
+    let jobs = entities.jobs;
+    let mut assignment = Assignment::default();
+    let mut of_group: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut case_of_submission: Vec<u32> = Vec::with_capacity(jobs.submissions.len());
+    for (at, oldest) in (0u32..).zip(components::oldest(jobs)) {
+        let case = match case_of_submission.get(oldest as usize) {
+            Some(&case) => case,
+            None => match groups.group(components::key(jobs, at)) {
+                Some(group) => *of_group
+                    .entry(group)
+                    .or_insert_with(|| assignment.case(components::case_id(notion, groups.oldest(group).as_key()), true)),
+                None => assignment.case(components::case_id(notion, components::key(jobs, at)), false),
+            },
+        };
+        case_of_submission.push(case);
+    }
+    assignment.case_of = jobs.attempts.iter().map(|attempt| case_of_submission[attempt.submission as usize]).collect();
+    assignment
 }

@@ -11,6 +11,8 @@
 mod account_group;
 mod array;
 mod auto;
+mod correlation_miner;
+mod data_dependency;
 mod data_flow;
 mod dependency;
 mod engine_run;
@@ -21,13 +23,17 @@ mod grouped;
 mod job;
 mod name;
 mod notion;
+mod of_task;
 mod of_user;
 mod session;
+mod temporal;
 mod work_directory;
 
 pub use account_group::AccountGroup;
 pub use array::Array;
 pub use auto::Auto;
+pub use correlation_miner::CorrelationMiner;
+pub use data_dependency::DataDependency;
 pub use data_flow::DataFlow;
 pub use dependency::Dependency;
 pub use engine_run::EngineRun;
@@ -38,7 +44,9 @@ pub use gap::Gap;
 pub use job::Job;
 pub use name::NAME;
 pub use notion::{Assignment, CaseNotion, Strength, Why, lower, rounded};
+pub use of_task::assign_by_task;
 pub use session::Session;
+pub use temporal::Temporal;
 pub use work_directory::WORK_DIRECTORY;
 
 use crate::exchanges::Exchanges;
@@ -58,6 +66,9 @@ pub static ALL: &[&dyn CaseNotion] = &[
     &Gap::Arrival,
     &Gap::Last,
     &Gap::Max,
+    &Temporal,
+    &DataDependency,
+    &CorrelationMiner,
     &FIRST_PATH,
 ];
 
@@ -66,10 +77,11 @@ pub fn find(name: &str) -> Option<&'static dyn CaseNotion> {
     ALL.iter().copied().find(|notion| notion.name() == name)
 }
 
-/// The standard notions that say something of a dataset in which jobs gave these data to each
+/// The usual notion, and the standard ones that say something of a dataset in which jobs gave these data to each
 /// other. Where they gave none, a notion that needs data flow says nothing: its cases would be
 /// those of another notion.
-pub fn telling(exchanges: &Exchanges) -> Vec<&'static dyn CaseNotion> {
+pub fn telling(exchanges: &Exchanges, usual: &'static dyn CaseNotion) -> Vec<&'static dyn CaseNotion> {
     let says_something = |notion: &&dyn CaseNotion| notion.is_standard() && (!notion.needs_data_flow() || exchanges.any());
-    ALL.iter().copied().filter(says_something).collect()
+    let others = ALL.iter().copied().filter(says_something).filter(|notion| notion.name() != usual.name());
+    std::iter::once(usual).chain(others).collect()
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use flowmine_schema::tables::TaskRun;
+
 use super::entities::Entities;
 use super::grouped;
 use crate::groups::Grouping;
@@ -23,6 +25,15 @@ pub trait CaseNotion: fmt::Debug + Sync {
     /// Whether it uses which jobs gave data to each other, where that is known.
     fn uses_data_flow(&self) -> bool {
         self.needs_data_flow()
+    }
+    /// Whether its cases are those of tasks, so that a job is in that of the task that it was
+    /// ([`crate::Overview::tasks`]).
+    fn is_of_tasks(&self) -> bool {
+        false
+    }
+    /// The case of a task, if the task is in one.
+    fn case_of_task(&self, _: &TaskRun<'_>) -> Option<String> {
+        None
     }
     /// Whether its cases and logs are made without being asked for. Those of another notion are made
     /// only for who names it.

@@ -277,7 +277,7 @@ fn it_tells_nothing_where_no_job_read_what_another_wrote() {
         let rules = RowRules::default();
         let parts = Parts::new(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
         let exchanges = Exchanges::read(&dataset, &rules, &parts).unwrap();
-        let notions: Vec<&str> = telling(&exchanges).iter().map(|notion| notion.name()).collect();
+        let notions: Vec<&str> = telling(&exchanges, &Dependency).iter().map(|notion| notion.name()).collect();
         (exchanges.any(), notions.contains(&"data-flow"))
     };
     assert_eq!(told(&[]), (false, false));
@@ -328,7 +328,7 @@ fn written(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     dataset
         .read::<Case<'static>, DatasetError>(|row| {
-            all.entry(row.notion.into_owned()).or_default().push(format!("{} {}", row.job, row.case_id));
+            all.entry(row.notion.into_owned()).or_default().push(format!("{} {}", row.job.unwrap(), row.case_id));
             Ok(())
         })
         .unwrap();

@@ -188,7 +188,7 @@ fn the_table_says_why_and_how_certain() {
             if row.notion == "session" {
                 let evidence = row.evidence.as_deref().unwrap_or("-").to_owned();
                 assert!(row.confidence.is_some_and(|confidence| (0.5..=1.0).contains(&confidence)), "{row:?}");
-                rows.push(format!("{} {} {} {evidence}", row.job, row.strength, row.reason));
+                rows.push(format!("{} {} {} {evidence}", row.job.unwrap(), row.strength, row.reason));
             } else {
                 assert_eq!((&*row.strength, row.confidence), ("declared", None));
             }

@@ -1,4 +1,4 @@
-use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
+use flowmine_dataset::{Builder, Dataset, DatasetError, FORMAT_VERSION, Role};
 use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
 use flowmine_test_support::TempDataset;
 
@@ -39,7 +39,8 @@ fn what_an_older_version_derived_is_derived_again() {
     correlate(&dataset, &parts, ALL, None).unwrap();
     let links = dataset.row_count::<Link<'static>>().unwrap();
     let manifest = dataset.path().join("flowmine.json");
-    let older = std::fs::read_to_string(&manifest).unwrap().replace("\"format_version\": 3", "\"format_version\": 1");
+    let older =
+        std::fs::read_to_string(&manifest).unwrap().replace(&format!("\"format_version\": {FORMAT_VERSION}"), "\"format_version\": 1");
     std::fs::write(&manifest, older).unwrap();
     assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
     correlate(&dataset, &parts, ALL, None).unwrap();
@@ -127,13 +128,13 @@ fn links_and_cases() {
     let mut cases = Vec::new();
     dataset
         .read::<Case<'static>, DatasetError>(|row| {
-            cases.push((row.notion.into_owned(), row.case_id.into_owned(), row.job.into_owned(), row.job_id, row.attempt));
+            cases.push((row.notion.into_owned(), row.case_id.into_owned(), row.job.unwrap().into_owned(), row.job_id, row.attempt));
             Ok(())
         })
         .unwrap();
     // Six attempts in two notions; the record of the array is none.
     assert_eq!(cases.len(), 12);
-    assert_eq!(cases[0], ("dependency".into(), "dependency:lab:1".into(), "1".into(), 1, 1));
+    assert_eq!(cases[0], ("dependency".into(), "dependency:lab:1".into(), "1".into(), Some(1), Some(1)));
     assert_eq!(cases[11].1, "account-group:lab:proj/physics");
 }
 

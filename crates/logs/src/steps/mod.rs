@@ -8,10 +8,12 @@ mod traced;
 mod truth;
 
 use flowmine_attribution::task_attempts;
+use flowmine_correlate::jobs::attempt_name;
+use flowmine_correlate::tasks_as_jobs::RAN_AS;
 use flowmine_correlate::{Jobs, RowRules};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
-use flowmine_schema::tables::TaskRun;
+use flowmine_schema::tables::{Link, TaskRun};
 use flowmine_schema::time;
 pub use flowmine_steps::Step;
 use flowmine_steps::{Builder, Evidence, Steps};
@@ -84,6 +86,11 @@ pub struct StepsBuilder {
     members: Option<Vec<(Box<str>, bool)>>,
     traced: Traced,
     sources: Sources,
+    /// The task that an attempt at a job was, and the job of a task, where each has one.
+    task_of: FxHashMap<IdHash, IdHash>,
+    job_of: FxHashMap<IdHash, IdHash>,
+    /// The number of each task that ran as a job.
+    numbers: FxHashMap<IdHash, u32>,
 }
 
 impl StepsBuilder {
@@ -94,10 +101,20 @@ impl StepsBuilder {
     /// When the dataset cannot be read.
     pub fn new(dataset: &Dataset, sources: Sources, has_members: bool) -> Result<Self, DatasetError> {
         let traced = if sources.traced { Traced::read(dataset)? } else { Traced::default() };
-        Ok(Self { builder: Builder::default(), ids: Vec::new(), members: has_members.then(Vec::new), traced, sources })
+        let (task_of, job_of) = jobs_and_tasks(dataset)?;
+        Ok(Self {
+            builder: Builder::default(),
+            ids: Vec::new(),
+            members: has_members.then(Vec::new),
+            traced,
+            sources,
+            task_of,
+            job_of,
+            numbers: FxHashMap::default(),
+        })
     }
 
-    /// Adds jobs.
+    /// Adds jobs. A job that was a task is the same work, if that was added before.
     pub fn add_jobs(&mut self, jobs: &Jobs) {
         for attempt in jobs.attempts.iter().filter(|attempt| !jobs.is_array_record(attempt)) {
             let id = jobs.attempt_id(attempt);
@@ -110,7 +127,7 @@ impl StepsBuilder {
             let is_declared = by_engine && file_name != Some(activity) && jobs.text_of(attempt.name) != Some(activity);
             let traced = self.traced.of(&id);
             let user = jobs.text_of(attempt.user);
-            self.builder.add(&Evidence {
+            let evidence = Evidence {
                 id: &id,
                 since_ns: attempt.since_ns,
                 is_task: false,
@@ -128,7 +145,12 @@ impl StepsBuilder {
                 cpus: attempt.cpus.get(),
                 memory_bytes: attempt.job_memory_bytes.get(),
                 running_ns: length(attempt.start_ns.get(), attempt.end_ns.get()),
-            });
+            };
+            let task = self.task_of.get(&IdHash::new(&id)).and_then(|task| self.numbers.get(task));
+            match task {
+                Some(&task) => self.builder.add_same(&evidence, task),
+                None => self.builder.add(&evidence),
+            };
             self.ids.push(IdHash::new(&id));
             if let Some(members) = &mut self.members {
                 members.push((id.into(), false));
@@ -143,13 +165,16 @@ impl StepsBuilder {
     pub fn add_tasks(&mut self, dataset: &Dataset, rules: &RowRules) -> Result<(), TaskLogError> {
         task_attempts::for_each::<TaskLogError>(dataset, rules, |attempt| {
             let row = &attempt.row;
+            let own = IdHash::new(&attempt.key);
             let traced = self.traced.of(&attempt.key);
+            let job = self.job_of.get(&own);
+            let traced = traced.filter(|traced| !traced.programs.is_empty()).or_else(|| self.traced.of_hash(*job?)).or(traced);
             let run = [row.run_id.as_deref(), row.run_name.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
             let named_by = format!("{} {run}", row.engine);
             // Makeflow's name of a task is its command.
             let name = Some(&*row.name).filter(|name| row.command.as_deref() != Some(*name));
             let measured_ns = row.realtime_s.and_then(time::length_ns);
-            self.builder.add(&Evidence {
+            let number = self.builder.add(&Evidence {
                 id: &attempt.key,
                 since_ns: times(row).min().unwrap_or(i64::MAX),
                 is_task: true,
@@ -168,7 +193,10 @@ impl StepsBuilder {
                 memory_bytes: row.memory_bytes,
                 running_ns: measured_ns.or_else(|| length(row.started_ns, row.finished_ns)),
             });
-            self.ids.push(IdHash::new(&attempt.key));
+            self.ids.push(own);
+            if job.is_some() {
+                self.numbers.insert(own, number);
+            }
             if let Some(members) = &mut self.members {
                 members.push((attempt.key.into(), true));
             }
@@ -184,6 +212,24 @@ impl StepsBuilder {
         members.sort_by(|a, b| (a.2, a.1, &a.0).cmp(&(b.2, b.1, &b.0)));
         StepNames { steps, of: self.ids.into_iter().zip(of_member).collect(), members }
     }
+}
+
+/// The task of each job and the job of each task, where `links` has only one.
+fn jobs_and_tasks(dataset: &Dataset) -> Result<(FxHashMap<IdHash, IdHash>, FxHashMap<IdHash, IdHash>), DatasetError> {
+    let mut task_of: FxHashMap<IdHash, Option<IdHash>> = FxHashMap::default();
+    let mut job_of: FxHashMap<IdHash, Option<IdHash>> = FxHashMap::default();
+    dataset.read::<Link<'static>, DatasetError>(|row| {
+        if row.relation == RAN_AS && row.source_type == "task" && row.target_type == "job" {
+            let job = IdHash::new(&attempt_name(&row.target_scope, &row.target, row.target_ns));
+            let task = IdHash::new(&row.source);
+            for (all, from, to) in [(&mut task_of, job, task), (&mut job_of, task, job)] {
+                all.entry(from).and_modify(|known| *known = known.filter(|known| *known == to)).or_insert(Some(to));
+            }
+        }
+        Ok(())
+    })?;
+    let only = |all: FxHashMap<IdHash, Option<IdHash>>| all.into_iter().filter_map(|(from, to)| Some((from, to?))).collect();
+    Ok((only(task_of), only(job_of)))
 }
 
 /// The logical task that an engine declares; `None` where it only numbers tasks.

@@ -52,6 +52,10 @@ impl Traced {
         if self.0.is_empty() { None } else { self.0.get(&IdHash::new(attempt)) }
     }
 
+    pub fn of_hash(&self, attempt: IdHash) -> Option<&OfAttempt> {
+        self.0.get(&attempt)
+    }
+
     fn read_programs(&mut self, dataset: &Dataset) -> Result<(), DatasetError> {
         if dataset.row_count::<Process<'static>>()? == 0 {
             return Ok(());

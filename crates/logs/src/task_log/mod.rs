@@ -12,8 +12,10 @@
 
 mod assemble;
 pub(crate) mod attributes;
+pub mod case_rows;
 pub mod cases;
 mod files;
+pub mod jobs_of_tasks;
 mod layers;
 mod making;
 pub(crate) mod moments;
