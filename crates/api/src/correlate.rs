@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use flowmine_attribution::losses;
+use flowmine_attribution::partial::Collection;
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{Correlated, RowRules, Timestamp};
+use flowmine_correlate::{Correlated, RowRules, Timestamp, Traces};
 use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
 use flowmine_schema::text::visible;
@@ -26,6 +26,8 @@ pub struct Options {
     pub case_notion: Option<String>,
     /// From when on a file joins no runs; kept in the dataset for all commands.
     pub hubs: HubOptions,
+    /// Directories with the partial results of all hosts; empty if the raw rows of hosts are read.
+    pub partials: Vec<PathBuf>,
 }
 
 /// Limits of hub files that were chosen.
@@ -143,17 +145,22 @@ pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let only = options.case_notion.as_deref().map(jobs::notion).transpose()?;
     let dataset = jobs::open(&options.dataset, options.as_owner)?;
     only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
+    // Before anything is written: what is refused changes nothing.
+    let traces = match &options.partials[..] {
+        [] => Traces::Rows,
+        dirs => Traces::Partials(Collection::open(dirs, &dataset)?),
+    };
     options.hubs.keep(&dataset)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");
-    let counts =
-        flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, only.map(|only| only.name()), &task_waits::put_rows)?;
+    let asked = only.map(|only| only.name());
+    let counts = flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, asked, traces, &task_waits::put_rows)?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !counts.jobs_exchanged_data) {
         jobs::without_exchange(only, sink);
     }
     sink.message(Message::Diagnostics("dataset", &counts.diagnostics));
-    let lost = losses::lost_operations(&dataset)?;
+    let lost = counts.attributed.lost;
     Ok(Found { counts, only, lost })
 }

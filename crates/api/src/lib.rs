@@ -50,6 +50,7 @@ pub mod observe;
 mod one_run;
 pub mod options;
 pub mod output;
+pub mod partial;
 pub mod part_of_log;
 pub mod predict;
 mod predicted_gains;

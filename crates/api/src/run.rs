@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
-use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules};
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules, Traces};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
@@ -354,7 +354,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, &task_waits::put_rows) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, None, Traces::Rows, &task_waits::put_rows) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

@@ -105,9 +105,11 @@ pub mod histogram;
 mod links;
 mod listener;
 pub mod losses;
+pub mod merge;
 pub mod names;
 mod out_of_range;
 pub mod owners;
+pub mod partial;
 pub mod processes;
 pub mod ranges;
 pub mod rules;
@@ -117,7 +119,7 @@ pub mod task_attempts;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::{Attributed, attribute, attribute_telling, has_traces};
+pub use attribute::{Attributed, attribute, attribute_telling, has_traces, hosts, partial_of};
 pub use error::AttributionError;
 pub use listener::Listener;
 pub use out_of_range::OutOfRange;

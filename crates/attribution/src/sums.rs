@@ -1,14 +1,16 @@
 //! Aggregation of the accesses of single processes into the tables `task_io`, `task_totals` and
 //! `logical_task_totals`.
 //!
-//! The access of a process to a file is spilled when the process is resolved ([`Partials::put`]).
-//! When all owners are known, the accesses are sorted by owner and file, and summed row by row
-//! ([`Partials::write`]). Memory holds one file's sums, and the sums of owners.
+//! The access of a process to a file is spilled when the process is resolved
+//! ([`ProcessAccesses::put`]). When all owners of a host are known, the accesses are sorted by owner
+//! and file, and summed row by row ([`ProcessAccesses::gather`]). These rows are a part of the host's
+//! partial result. Those of all hosts are sorted once more ([`Accesses`]). Memory holds one file's
+//! sums, and the sums of owners.
 
 use std::collections::BTreeMap;
 
 use flowmine_dataset::{Builder, Transaction};
-use flowmine_schema::Row;
+use flowmine_schema::{Record, Row};
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
 use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
@@ -20,7 +22,9 @@ use crate::entities::Entities;
 use crate::files::FileKey;
 use crate::names::LastNames;
 use crate::out_of_range::OutOfRange;
-use crate::owners::{ResolvedOwners, Time, io_row, total_row};
+use crate::owners::{HostOwners, ResolvedOwners, Time, io_row, total_row};
+use crate::partial::Tables;
+use crate::partial::tables::{AccessRange, OwnerAccess, names as tables_of};
 use crate::ranges::{Extent, Range, Union};
 
 /// Largest number of ranges in one record of the temporary file.
@@ -34,7 +38,7 @@ const WRITE_RANGES: u8 = 2;
 
 /// Spilled accesses of single processes to files.
 #[derive(Default)]
-pub struct Partials(Sorter);
+pub struct ProcessAccesses(Sorter);
 
 /// The file of a record: its identity and known properties.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +51,7 @@ pub struct OfFile<'f> {
     pub path: Option<&'f str>,
 }
 
-impl Partials {
+impl ProcessAccesses {
     /// Spills the access of a process to a file.
     ///
     /// # Errors
@@ -86,44 +90,233 @@ impl Partials {
         put.map_err(AttributionError::Temporary)
     }
 
-    /// Gives the records to the owners of their processes, and sorts them by owner and file.
-    fn by_owner(self, owner_of: &[u32], resolved: &ResolvedOwners) -> Result<flowmine_spill::Sorted, AttributionError> {
+    /// Gives the records to the owners of their processes, and sorts them by owner and file. Each
+    /// begins with its place among all records.
+    fn by_owner(self, owner_of: &[u32], owners: &HostOwners) -> Result<flowmine_spill::Sorted, AttributionError> {
+        let all = self.0.finish().map_err(AttributionError::Temporary)?;
+        let mut sorter = Sorter::default();
+        let mut walk = all.walk().map_err(AttributionError::Temporary)?;
+        let (mut key, mut place) = (Vec::new(), 0u64);
+        while let Some((_, record)) = walk.next().map_err(AttributionError::Temporary)? {
+            let mut rest = record;
+            let process = damaged(take_unsigned(&mut rest))?;
+            let file = damaged(FileKey::take(&mut rest))?;
+            let kind = damaged(take_byte(&mut rest))?;
+            let owner = damaged(owner_of.get(process as usize).and_then(|owner| owners.of.get(*owner as usize)))?;
+            key.clear();
+            put_key(*owner, &file, &mut key);
+            key.push(kind);
+            if kind != SUMS {
+                put_ordered(damaged(first_of_chunk(rest))?, &mut key);
+            }
+            let put = sorter.push(&key, |bytes| {
+                put_unsigned(place, bytes);
+                bytes.extend_from_slice(record);
+            });
+            put.map_err(AttributionError::Temporary)?;
+            place += 1;
+        }
+        sorter.finish().map_err(AttributionError::Temporary)
+    }
+
+    /// Adds up what the processes of each owner of a host did to each file, as rows of the host's
+    /// partial result.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be read or written.
+    pub fn gather(self, owner_of: &[u32], owners: &HostOwners, tables: &mut Tables) -> Result<(), AttributionError> {
+        let sorted = self.by_owner(owner_of, owners)?;
+        let mut gathering: Option<Gathering> = None;
+        let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
+        loop {
+            let next = walk.next().map_err(AttributionError::Temporary)?;
+            if let Some(done) = gathering.take_if(|gathering| next.is_none_or(|(key, _)| owner_and_file(key) != gathering.key)) {
+                tables.push(tables_of::ACCESSES, &done.row())?;
+            }
+            let Some((key, record)) = next else { return Ok(()) };
+            let mut rest = record;
+            let place = damaged(take_unsigned(&mut rest))?;
+            let process = damaged(take_unsigned(&mut rest))? as u32;
+            let file = damaged(FileKey::take(&mut rest))?;
+            let kind = damaged(take_byte(&mut rest))?;
+            let owner = damaged(owner_of_key(key))?;
+            let may_merge = damaged(owners.all.get(owner as usize))?.may_be_other_user().is_some();
+            let gathering = gathering.get_or_insert_with(|| Gathering::new(owner_and_file(key).to_vec(), owner, file, may_merge));
+            match damaged(gathering.take(place, process, kind, &mut rest))? {
+                Some(ranges) if may_merge => {
+                    for (start, end) in ranges {
+                        tables.push(tables_of::RANGES, &range_row(owner, &file, kind == WRITE_RANGES, (start, end)))?;
+                    }
+                }
+                Some(ranges) => if kind == READ_RANGES { &mut gathering.read } else { &mut gathering.write }.add(ranges),
+                None => {}
+            }
+        }
+    }
+}
+
+fn put_key(owner: u32, file: &FileKey, key: &mut Vec<u8>) {
+    key.extend_from_slice(&owner.to_be_bytes());
+    file.put_ordered(key);
+}
+
+/// The part of a key that all records of an owner and a file have.
+fn owner_and_file(key: &[u8]) -> &[u8] {
+    key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default()
+}
+
+fn owner_of_key(key: &[u8]) -> Option<u32> {
+    key.first_chunk().map(|owner| u32::from_be_bytes(*owner))
+}
+
+fn range_row(owner: u32, file: &FileKey, written: bool, (start, end): Range) -> AccessRange<'static> {
+    AccessRange {
+        owner: owner.into(),
+        device: FileKey::told(file.device),
+        inode: FileKey::told(file.inode),
+        generation: FileKey::told(file.generation),
+        incarnation: file.incarnation.into(),
+        written,
+        start,
+        end,
+        ..AccessRange::default()
+    }
+}
+
+/// What the processes of an owner did to a file, while it is summed up.
+struct Gathering {
+    key: Vec<u8>,
+    owner: u32,
+    file: FileKey,
+    /// Whether the owner may be merged with another one when all hosts are known.
+    may_merge: bool,
+    access: Access,
+    processes: FxHashSet<u32>,
+    file_system: Option<String>,
+    path: Option<(u64, String)>,
+    read: Union,
+    write: Union,
+}
+
+impl Gathering {
+    fn new(key: Vec<u8>, owner: u32, file: FileKey, may_merge: bool) -> Self {
+        Self {
+            key,
+            owner,
+            file,
+            may_merge,
+            access: Access::default(),
+            processes: FxHashSet::default(),
+            file_system: None,
+            path: None,
+            read: Union::default(),
+            write: Union::default(),
+        }
+    }
+
+    /// Takes a record; gives the ranges that it has.
+    fn take(&mut self, place: u64, process: u32, kind: u8, bytes: &mut &[u8]) -> Option<Option<Vec<Range>>> {
+        self.processes.insert(process);
+        if kind != SUMS {
+            return take_chunk(bytes).map(Some);
+        }
+        self.access.add(&Access::take(bytes)?);
+        let (file_system, path) = (take_text(bytes)?, take_text(bytes)?);
+        self.file_system = self.file_system.take().or(file_system.map(str::to_owned));
+        self.path = self.path.take().or(path.map(|path| (place, path.to_owned())));
+        Some(None)
+    }
+
+    fn row(self) -> OwnerAccess<'static> {
+        let mut row = OwnerAccess {
+            owner: self.owner.into(),
+            device: FileKey::told(self.file.device),
+            inode: FileKey::told(self.file.inode),
+            generation: FileKey::told(self.file.generation),
+            incarnation: self.file.incarnation.into(),
+            file_system: self.file_system.map(Into::into),
+            processes: self.processes.len() as i64,
+            ..OwnerAccess::default()
+        };
+        self.access.fill_partial(&mut row);
+        (row.known_path_at, row.known_path) = self.path.map(|(at, path)| (at as i64, path.into())).unzip();
+        let extent = |union: Union| Some(union.finish()).filter(|_| !self.may_merge).map(|extent| (extent.bytes, extent.ranges)).unzip();
+        (row.unique_read_bytes, row.read_ranges) = extent(self.read);
+        (row.unique_written_bytes, row.written_ranges) = extent(self.write);
+        row
+    }
+}
+
+/// The accesses of all owners of all hosts, spilled.
+#[derive(Default)]
+pub struct Accesses(Sorter);
+
+impl Accesses {
+    /// Takes a row of a host's partial result, of the owner with this number.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn put(&mut self, owner: u32, row: &OwnerAccess<'_>) -> Result<(), AttributionError> {
+        self.record(owner, SUMS, |bytes| row.put(bytes))
+    }
+
+    /// Takes a range of a host's partial result, of the owner with this number.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn put_range(&mut self, owner: u32, row: &AccessRange<'_>) -> Result<(), AttributionError> {
+        self.record(owner, if row.written { WRITE_RANGES } else { READ_RANGES }, |bytes| row.put(bytes))
+    }
+
+    fn record(&mut self, owner: u32, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), AttributionError> {
+        let put = self.0.push(&[], |bytes| {
+            put_unsigned(owner.into(), bytes);
+            bytes.push(kind);
+            fill(bytes);
+        });
+        put.map_err(AttributionError::Temporary)
+    }
+
+    /// Sorts the rows by their final owners and files.
+    fn by_owner(self, resolved: &ResolvedOwners) -> Result<flowmine_spill::Sorted, AttributionError> {
         let all = self.0.finish().map_err(AttributionError::Temporary)?;
         let mut sorter = Sorter::default();
         let mut walk = all.walk().map_err(AttributionError::Temporary)?;
         let mut key = Vec::new();
         while let Some((_, record)) = walk.next().map_err(AttributionError::Temporary)? {
             let mut rest = record;
-            let process = damaged(take_unsigned(&mut rest))?;
-            let file = damaged(FileKey::take(&mut rest))?;
+            let owner = damaged(take_unsigned(&mut rest))?;
             let kind = damaged(take_byte(&mut rest))?;
-            let owner = damaged(owner_of.get(process as usize).and_then(|owner| resolved.of.get(*owner as usize)))?;
+            let owner = *damaged(resolved.of.get(owner as usize))?;
             key.clear();
-            key.extend_from_slice(&owner.to_be_bytes());
-            file.put_ordered(&mut key);
-            key.push(kind);
-            if kind != SUMS {
-                put_ordered(damaged(first_of_chunk(rest))?, &mut key);
+            if kind == SUMS {
+                let row = damaged(OwnerAccess::take(rest))?;
+                put_key(owner, &damaged(file_of_access(&row))?, &mut key);
+                key.push(kind);
+            } else {
+                let row = damaged(AccessRange::take(rest))?;
+                put_key(owner, &damaged(FileKey::of(row.device, row.inode, row.generation, row.incarnation))?, &mut key);
+                key.push(kind);
+                put_ordered(row.start, &mut key);
             }
-            sorter.push(&key, |bytes| bytes.extend_from_slice(record)).map_err(AttributionError::Temporary)?;
+            sorter.push(&key, |bytes| bytes.extend_from_slice(rest)).map_err(AttributionError::Temporary)?;
         }
         sorter.finish().map_err(AttributionError::Temporary)
     }
 
-    /// Adds up what processes did and writes `task_io`, `task_totals` and `logical_task_totals`.
+    /// Adds up and writes `task_io`, `task_totals` and `logical_task_totals`.
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written.
     pub fn write(
         self,
-        owner_of: &[u32],
         resolved: &ResolvedOwners,
         names: &LastNames,
         (hosts, entities): (&[String], &Entities),
         lost: Vec<TaskTotal<'static>>,
         transaction: &mut Transaction<'_>,
     ) -> Result<Written, AttributionError> {
-        let sorted = self.by_owner(owner_of, resolved)?;
+        let sorted = self.by_owner(resolved)?;
         transaction.clear::<TaskIo<'static>>()?;
         let mut rows = Builder::<TaskIo<'static>>::new();
         let mut totals = Totals::new(resolved, hosts, entities);
@@ -132,12 +325,11 @@ impl Partials {
         let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         loop {
             let next = walk.next().map_err(AttributionError::Temporary)?;
-            let owner_and_file = |key: &[u8]| key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default().to_vec();
             if let Some(done) = summing.take_if(|summing| next.is_none_or(|(key, _)| owner_and_file(key) != summing.key)) {
                 let owner = done.owner;
                 let row = done.row(resolved, names, hosts, entities);
                 totals.add(owner, &row);
-                written.out_of_range.check(TaskIo::TABLE, &sums_of_io(&row));
+                written.out_of_range.check(<TaskIo<'static> as Row>::TABLE, &sums_of_io(&row));
                 written.rows += 1;
                 rows.push(&row);
                 if rows.len() >= ROWS {
@@ -145,18 +337,28 @@ impl Partials {
                 }
             }
             let Some((key, record)) = next else { break };
-            let mut rest = record;
-            let process = damaged(take_unsigned(&mut rest))? as u32;
-            let file = damaged(FileKey::take(&mut rest))?;
-            let kind = damaged(take_byte(&mut rest))?;
-            let owner = damaged(key.first_chunk().map(|owner| u32::from_be_bytes(*owner)))?;
-            let summing = summing.get_or_insert_with(|| Summing::new(owner_and_file(key), owner, file));
-            damaged(summing.take(process, kind, &mut rest))?;
+            let owner = damaged(owner_of_key(key))?;
+            let kind = *damaged(key.get(owner_and_file(key).len()))?;
+            if kind == SUMS {
+                let row = damaged(OwnerAccess::take(record))?;
+                let file = damaged(file_of_access(&row))?;
+                let summing = summing.get_or_insert_with(|| Summing::new(owner_and_file(key).to_vec(), owner, file));
+                damaged(summing.take(&row))?;
+            } else {
+                let row = damaged(AccessRange::take(record))?;
+                // Ranges are of accesses, which come before them.
+                let summing = damaged(summing.as_mut())?;
+                if row.written { &mut summing.write } else { &mut summing.read }.add(vec![(row.start, row.end)]);
+            }
         }
         transaction.append(rows)?;
         totals.write(lost, transaction, &mut written)?;
         Ok(written)
     }
+}
+
+fn file_of_access(row: &OwnerAccess<'_>) -> Option<FileKey> {
+    FileKey::of(row.device, row.inode, row.generation, row.incarnation)
 }
 
 /// Numbers of rows and bytes written to the tables of sums.
@@ -243,9 +445,13 @@ struct Summing {
     owner: u32,
     file: FileKey,
     access: Access,
-    processes: FxHashSet<u32>,
+    processes: i64,
     file_system: Option<String>,
-    path: Option<String>,
+    /// The path by which the file was known first, and its place among those of the host.
+    path: Option<(i64, String)>,
+    /// Extents, where they are final.
+    read_extent: Option<Extent>,
+    write_extent: Option<Extent>,
     read: Union,
     write: Union,
 }
@@ -257,26 +463,28 @@ impl Summing {
             owner,
             file,
             access: Access::default(),
-            processes: FxHashSet::default(),
+            processes: 0,
             file_system: None,
             path: None,
+            read_extent: None,
+            write_extent: None,
             read: Union::default(),
             write: Union::default(),
         }
     }
 
-    fn take(&mut self, process: u32, kind: u8, bytes: &mut &[u8]) -> Option<()> {
-        self.processes.insert(process);
-        match kind {
-            READ_RANGES => self.read.add(take_chunk(bytes)?),
-            WRITE_RANGES => self.write.add(take_chunk(bytes)?),
-            _ => {
-                self.access.add(&Access::take(bytes)?);
-                let (file_system, path) = (take_text(bytes)?, take_text(bytes)?);
-                self.file_system = self.file_system.take().or(file_system.map(str::to_owned));
-                self.path = self.path.take().or(path.map(str::to_owned));
-            }
+    fn take(&mut self, row: &OwnerAccess<'_>) -> Option<()> {
+        self.access.add(&Access::of_partial(row)?);
+        self.processes += row.processes;
+        self.file_system = self.file_system.take().or(row.file_system.as_deref().map(str::to_owned));
+        if let (Some(at), Some(path)) = (row.known_path_at, row.known_path.as_deref())
+            && self.path.as_ref().is_none_or(|(known, _)| at < *known)
+        {
+            self.path = Some((at, path.to_owned()));
         }
+        let extent = |bytes: Option<i64>, ranges: Option<i64>| bytes.zip(ranges).map(|(bytes, ranges)| Extent { ranges, bytes });
+        self.read_extent = extent(row.unique_read_bytes, row.read_ranges);
+        self.write_extent = extent(row.unique_written_bytes, row.written_ranges);
         Some(())
     }
 
@@ -290,16 +498,16 @@ impl Summing {
         row.generation = FileKey::told(self.file.generation);
         row.incarnation = self.file.incarnation.into();
         row.file_system = self.file_system.map(Into::into);
-        let opened = row.path.take().map(std::borrow::Cow::into_owned).or(self.path);
+        let opened = row.path.take().map(std::borrow::Cow::into_owned).or(self.path.map(|(_, path)| path));
         let (path, earlier) = names.of(owner.host, self.file, opened);
         (row.path, row.earlier_paths) = (path.map(Into::into), earlier.map(Into::into));
-        row.processes = self.processes.len() as i64;
+        row.processes = self.processes;
         let exact = |transfers: &Option<Box<crate::access::Transfers>>, extent: Extent| match transfers {
             Some(transfers) if transfers.inexact => (None, None),
             _ => (Some(extent.bytes), Some(extent.ranges)),
         };
-        (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read.finish());
-        (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write.finish());
+        (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read_extent.unwrap_or_else(|| self.read.finish()));
+        (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write_extent.unwrap_or_else(|| self.write.finish()));
         let time = resolved.time(self.owner, entities).time_ns.filter(|time| *time > 0);
         row.access_share = self.access.span().zip(time).map(|((first, last), time)| last.saturating_sub(first) as f64 / time as f64);
         row
@@ -368,7 +576,7 @@ impl<'a> Totals<'a> {
         let mut rows = Builder::<TaskTotal<'static>>::new();
         for row in self.rows.iter().chain(&lost) {
             rows.push(row);
-            written.out_of_range.check(TaskTotal::TABLE, &sums_of_total(row));
+            written.out_of_range.check(<TaskTotal<'static> as Row>::TABLE, &sums_of_total(row));
             let (read, write) = match &row.unassigned {
                 None => (&mut written.assigned.0, &mut written.assigned.1),
                 Some(reason) => {
@@ -386,7 +594,7 @@ impl<'a> Totals<'a> {
         for row in &logical {
             rows.push(row);
             let sums = [row.read_bytes, row.written_bytes, row.time_ns.unwrap_or(0), row.io_time_ns];
-            written.out_of_range.check(LogicalTaskTotal::TABLE, &sums);
+            written.out_of_range.check(<LogicalTaskTotal<'static> as Row>::TABLE, &sums);
         }
         transaction.replace(rows)?;
         Ok(())

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use flowmine_api::correlate::HubOptions;
 use flowmine_api::groups::{EventFilter, TableColumns, Timestamp};
 use flowmine_api::log_format::LogFormat;
 use flowmine_api::observe::{LoginNode, Only, Options, Request, Rhythm};
@@ -68,6 +69,8 @@ pub enum Command {
     Import(Import),
     /// Find the jobs that belong together; writes the tables links, cases and waits.
     Correlate(Correlate),
+    /// Write the tables of `correlate` from partial results of hosts.
+    Merge(Merge),
     /// Remove old rows from a dataset.
     Prune(Prune),
     /// Write an event log.
@@ -298,6 +301,39 @@ pub struct Correlate {
     /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
+    /// Cases and hub files.
+    #[command(flatten)]
+    pub cases: CorrelatedCases,
+    /// Write partial results of hosts into this directory instead of the tables, for `merge`. One
+    /// that is there and still valid is kept.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["case_notion", "hub_runs", "hub_readers", "hub_age", "as_owner"])]
+    pub partial: Option<PathBuf>,
+    /// With --partial: only this host; repeatable [default: all hosts of the dataset].
+    #[arg(long, value_name = "NAME", requires = "partial")]
+    pub host: Vec<String>,
+}
+
+/// `flowmine merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "The tables are equal to those of `flowmine correlate`, to the byte. docs/scale.md has an example.")]
+pub struct Merge {
+    /// Directories with partial results of all hosts, in any order.
+    #[arg(required = true, value_name = "DIR")]
+    pub partials: Vec<PathBuf>,
+    /// The dataset of which the partial results were made.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Owner of written files.
+    #[command(flatten)]
+    pub written: AsOwner,
+    /// Cases and hub files.
+    #[command(flatten)]
+    pub cases: CorrelatedCases,
+}
+
+/// Cases of the report, and files that join no jobs.
+#[derive(Debug, Args)]
+pub struct CorrelatedCases {
     /// Case notion of the report. The tables always contain dependency, account-group and, where
     /// jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
@@ -312,6 +348,15 @@ pub struct Correlate {
     /// Time between writing and reading from which on a file joins no jobs [first: 7 days]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub hub_age: Option<Duration>,
+}
+
+impl CorrelatedCases {
+    /// The limits of hub files.
+    pub fn hubs(&self) -> HubOptions {
+        let count = |count: Option<u32>| count.map(|count| count as usize);
+        let age_ns = self.hub_age.map(|age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
+        HubOptions { runs: count(self.hub_runs), readers: count(self.hub_readers), age_ns }
+    }
 }
 
 /// `flowmine run`.

@@ -120,7 +120,7 @@ pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use waits::Waits;
-pub use write::{Correlated, PutWait, TaskWaits, correlate, correlate_with_tasks};
+pub use write::{Correlated, PutWait, TaskWaits, Traces, correlate, correlate_with_tasks};
 
 use flowmine_attribution::AttributionError;
 
@@ -133,6 +133,9 @@ pub enum CorrelateError {
     /// Rows that are spilled for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_spill::SpillError),
+    /// A partial result was refused.
+    #[error(transparent)]
+    Partial(#[from] flowmine_attribution::partial::PartialError),
     /// More than 32 bits can count.
     #[error("more than {} {what} in one dataset: split it by time into several datasets", u32::MAX - 1)]
     TooMany {
@@ -150,6 +153,7 @@ impl From<AttributionError> for CorrelateError {
         match error {
             AttributionError::Dataset(error) => Self::Dataset(error),
             AttributionError::Temporary(error) => Self::Temporary(error),
+            AttributionError::Partial(error) => Self::Partial(error),
         }
     }
 }

@@ -1,23 +1,48 @@
-//! `flowmine correlate`: writes the derived tables of a dataset.
+//! `flowmine correlate` and `flowmine merge`: write the derived tables of a dataset.
 
-use flowmine_api::correlate::{HubOptions, Options, correlate};
+use flowmine_api::correlate::{Options, correlate};
+use flowmine_api::partial;
+use flowmine_schema::text::visible;
 
-use crate::args::Correlate;
+use crate::args::{Correlate, Merge};
 use crate::terminal::Terminal;
 use crate::{Outcome, messages, output};
 
-/// Runs `flowmine correlate`: writes the derived tables.
+/// Runs `flowmine correlate`: writes the derived tables, or partial results of hosts.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
-    let count = |count: Option<u32>| count.map(|count| count as usize);
-    let age_ns = args.hub_age.map(|age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
-    let hubs = HubOptions { runs: count(args.hub_runs), readers: count(args.hub_readers), age_ns };
     let dataset = args.source.dir()?.to_owned();
-    let options = Options { dataset, as_owner: args.written.as_owner, case_notion: args.case_notion.clone(), hubs };
-    let found = correlate(&options, &Terminal)?;
+    if let Some(dir) = &args.partial {
+        return make_partials(&partial::Options { dataset, hosts: args.host.clone(), dir: dir.clone() });
+    }
+    let (as_owner, case_notion, hubs) = (args.written.as_owner, args.cases.case_notion.clone(), args.cases.hubs());
+    write_tables(&Options { dataset, as_owner, case_notion, hubs, partials: Vec::new() })
+}
+
+/// Runs `flowmine merge`: writes the derived tables from partial results.
+pub fn merge(args: &Merge) -> anyhow::Result<Outcome> {
+    let (as_owner, case_notion, hubs) = (args.written.as_owner, args.cases.case_notion.clone(), args.cases.hubs());
+    write_tables(&Options { dataset: args.dataset.clone(), as_owner, case_notion, hubs, partials: args.partials.clone() })
+}
+
+fn write_tables(options: &Options) -> anyhow::Result<Outcome> {
+    let found = correlate(options, &Terminal)?;
     output::write(None, |out| Ok(out.write_all(found.text().as_bytes())?))?;
     messages::diagnostics("correlate", &found.counts.attributed.diagnostics, messages::Kept::InDataset);
     if let Some(sentence) = found.lost.sentence() {
         messages::warning(&sentence);
     }
     Ok(if found.counts.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+fn make_partials(options: &partial::Options) -> anyhow::Result<Outcome> {
+    let done = partial::make(options, &Terminal)?;
+    output::write(None, |out| {
+        for (hosts, outcome) in [(&done.made, "partial result written"), (&done.kept, "partial result is up to date")] {
+            for host in hosts {
+                writeln!(out, "{}: {outcome}", visible(host))?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Outcome::Clean)
 }

@@ -46,6 +46,7 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
+        Command::Merge(args) => correlate::merge(&args),
         Command::Prune(args) => prune::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
