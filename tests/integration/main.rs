@@ -22,6 +22,7 @@ mod clocks;
 mod containers;
 mod debian_kernels;
 mod demonstration;
+mod distributed;
 mod documents;
 mod engine_jobs;
 mod export;

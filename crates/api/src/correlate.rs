@@ -9,6 +9,7 @@ use flowmine_correlate::{Correlated, RowRules, Timestamp, Traces};
 use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
 use flowmine_schema::text::visible;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::jobs;
@@ -31,7 +32,8 @@ pub struct Options {
 }
 
 /// Limits of hub files that were chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HubOptions {
     /// Groups of several jobs each that read the file.
     pub runs: Option<usize>,

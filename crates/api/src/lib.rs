@@ -24,6 +24,7 @@
 
 pub mod activities;
 pub mod correlate;
+pub mod distribute;
 pub mod doctor;
 pub mod endings;
 mod error;

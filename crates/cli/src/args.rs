@@ -1,6 +1,7 @@
 //! Arguments as typed.
 
 mod discover;
+mod distribute;
 mod evaluate;
 mod export;
 mod generate;
@@ -30,6 +31,7 @@ use flowmine_api::options::parse::{duration, moment};
 use options::{choice, log_format};
 
 pub use discover::{Discover, with_models};
+pub use distribute::{Distribute, Work};
 pub use evaluate::Evaluate;
 pub use export::Export;
 pub use generate::Generate;
@@ -71,6 +73,10 @@ pub enum Command {
     Correlate(Correlate),
     /// Write the tables of `correlate` from partial results of hosts.
     Merge(Merge),
+    /// Distribute the work of a command as jobs of Slurm or as a workflow.
+    Distribute(Box<Distribute>),
+    /// Carry out a task of a plan that `distribute` wrote.
+    Work(Work),
     /// Remove old rows from a dataset.
     Prune(Prune),
     /// Write an event log.

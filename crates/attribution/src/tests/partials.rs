@@ -130,7 +130,7 @@ fn assert_same_files(expected: &Path, found: &Path) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
     #[test]
     fn the_merge_of_any_split_in_any_order_equals_one_process(
         deeds in proptest::collection::vec(any::<Deed>(), 0..200),
@@ -139,10 +139,10 @@ proptest! {
     ) {
         let world = world(&deeds);
         let dir = tempfile::tempdir().unwrap();
-        let one = world.written(&dir.path().join("one"), 40);
+        let one = world.written(&dir.path().join("one"), 150);
         attributed(&one, &world.jobs);
         // The raw rows are the same; the partial results are made of the first dataset.
-        let other = world.written(&dir.path().join("other"), 40);
+        let other = world.written(&dir.path().join("other"), 150);
         for (host, part) in hosts(&one).unwrap().into_iter().zip(split) {
             write(&world, &one, &dir.path().join(format!("part-{part}")), &[host]);
         }

@@ -1,6 +1,6 @@
 //! `flowmine correlate` and `flowmine merge`: write the derived tables of a dataset.
 
-use flowmine_api::correlate::{Options, correlate};
+use flowmine_api::correlate::{Found, Options, correlate};
 use flowmine_api::partial;
 use flowmine_schema::text::visible;
 
@@ -25,7 +25,11 @@ pub fn merge(args: &Merge) -> anyhow::Result<Outcome> {
 }
 
 fn write_tables(options: &Options) -> anyhow::Result<Outcome> {
-    let found = correlate(options, &Terminal)?;
+    report_tables(&correlate(options, &Terminal)?)
+}
+
+/// Prints what was found while the tables were written.
+pub fn report_tables(found: &Found) -> anyhow::Result<Outcome> {
     output::write(None, |out| Ok(out.write_all(found.text().as_bytes())?))?;
     messages::diagnostics("correlate", &found.counts.attributed.diagnostics, messages::Kept::InDataset);
     if let Some(sentence) = found.lost.sentence() {
@@ -35,7 +39,11 @@ fn write_tables(options: &Options) -> anyhow::Result<Outcome> {
 }
 
 fn make_partials(options: &partial::Options) -> anyhow::Result<Outcome> {
-    let done = partial::make(options, &Terminal)?;
+    report_partials(&partial::make(options, &Terminal)?)
+}
+
+/// Prints which partial results were made.
+pub fn report_partials(done: &partial::Made) -> anyhow::Result<Outcome> {
     output::write(None, |out| {
         for (hosts, outcome) in [(&done.made, "partial result written"), (&done.kept, "partial result is up to date")] {
             for host in hosts {
