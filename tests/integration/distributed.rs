@@ -127,7 +127,12 @@ fn makeflow_and_snakemake_run_the_tasks() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let dataset = dir.path().join("dataset");
     let hosts = ["n1", "n 2 ü", "$(id)"];
-    trace(|_| flowmine(), &dataset, &hosts);
+    let in_a_job = |_: &str| {
+        let mut command = flowmine();
+        command.env("SLURM_JOB_ID", "7");
+        command
+    };
+    trace(in_a_job, &dataset, &hosts);
     let one = by_one_process(&dataset);
     let refused = flowmine().args(["merge", "--dataset"]).arg(&dataset).arg(dir.path()).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));

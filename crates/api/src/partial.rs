@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use flowmine_attribution::hosts;
-use flowmine_attribution::partial::{Collection, expected};
+use flowmine_attribution::partial::{Collection, PartialManifest, expected};
 use flowmine_correlate::{RowRules, Timestamp, write};
 use flowmine_dataset::Dataset;
 use flowmine_files::Folder;
 use flowmine_schema::text::visible;
 
-use crate::error::{Result, ensure};
+use crate::error::{Error, Result, ensure};
 use crate::jobs;
 use crate::sink::Sink;
 
@@ -67,13 +67,18 @@ pub fn make(options: &Options, sink: &dyn Sink) -> Result<Made> {
     let _stage = sink.stage("correlating");
     let entities = write::entities(&dataset, &parts)?;
     drop(parts);
-    for manifest in missing {
+    let make = |number: usize| -> Result<String> {
+        let manifest: &PartialManifest = &missing[number];
         let host = manifest.host.clone();
         let partial = write::partial(&dataset, &entities, &host)?;
-        let is_same = expected(&dataset, std::slice::from_ref(&host))?.get(&host) == Some(&manifest);
+        let is_same = expected(&dataset, std::slice::from_ref(&host))?.get(&host) == Some(manifest);
         ensure!(is_same, "rows were written while the partial result of {} was made: repeat the command", visible(&host));
-        Collection::write(&above, &partial, manifest)?;
-        done.made.push(host);
-    }
+        Collection::write(&above, &partial, manifest.clone())?;
+        Ok(host)
+    };
+    flowmine_threads::in_order(missing.len(), make, |host| {
+        done.made.push(host?);
+        Ok::<(), Error>(())
+    })?;
     Ok(done)
 }

@@ -181,7 +181,8 @@ impl<'a> Made<'a> {
 
     /// Decides what could not be decided before all rows of the host were read.
     fn finish(self, host: &str, lost: LostOperations) -> Result<InMemory, AttributionError> {
-        let Self { entities, clock, owners, owner_of, accesses, names: renamed, mut groups, diagnostics, mut tables, operations, .. } = self;
+        let Self { entities, clock, owners, owner_of, accesses, names: renamed, mut groups, diagnostics, mut tables, operations, .. } =
+            self;
         diagnostics.rows("", None).try_for_each(|row| tables.push(names::DIAGNOSTICS, &row))?;
         let mut of_groups = Diagnostics::default();
         groups.decide(entities, host, &mut of_groups, &mut tables)?;

@@ -293,13 +293,7 @@ impl Parts {
 }
 
 impl Copies {
-    fn take(
-        &mut self,
-        key: &[u8],
-        mut record: &[u8],
-        context: &Context<'_>,
-        flows: &mut Flows,
-    ) -> Option<Result<(), AttributionError>> {
+    fn take(&mut self, key: &[u8], mut record: &[u8], context: &Context<'_>, flows: &mut Flows) -> Option<Result<(), AttributionError>> {
         let kind = crate::bytes::take_byte(&mut record)?;
         let host = take_unsigned(&mut record)? as u32;
         let file = FileKey::take(&mut record)?;

@@ -103,14 +103,7 @@ impl Groups {
 
     /// Returns the group of a process, and adds the claims of the process to it. `jobs` are the
     /// children of engines that it is or descends from, the innermost first.
-    pub fn of_process(
-        &mut self,
-        facts: &Facts,
-        key: Key,
-        cgroup_id: Option<i64>,
-        jobs: &[Key],
-        belongs: &Belongs,
-    ) -> Option<u32> {
+    pub fn of_process(&mut self, facts: &Facts, key: Key, cgroup_id: Option<i64>, jobs: &[Key], belongs: &Belongs) -> Option<u32> {
         let number = match belongs.container.as_ref().map(|finding| &finding.claim) {
             Some(Claim::Container(id)) => {
                 let user = belongs.user.clone().filter(|_| rules::is_container_of_user(facts));

@@ -113,19 +113,17 @@ impl<'a> Merging<'a> {
             self.owners.owns(row.uid);
             Ok(())
         })?;
-        partial.read::<OwnerAccess<'static>>(names::ACCESSES, |row| {
-            self.accesses.put(owner(row.owner, names::ACCESSES)?, &row)
-        })?;
-        partial.read::<AccessRange<'static>>(names::RANGES, |row| {
-            self.accesses.put_range(owner(row.owner, names::RANGES)?, &row)
-        })?;
+        partial.read::<OwnerAccess<'static>>(names::ACCESSES, |row| self.accesses.put(owner(row.owner, names::ACCESSES)?, &row))?;
+        partial.read::<AccessRange<'static>>(names::RANGES, |row| self.accesses.put_range(owner(row.owner, names::RANGES)?, &row))?;
         let of = StepsOf { host, operations_before: self.operations, owner_of: &owner_of };
-        partial.read::<FileStep<'static>>(names::STEPS, |row| {
-            if self.steps.put(&of, &row)? { Ok(()) } else { Err(bad(names::STEPS).into()) }
-        })?;
-        partial.read::<RenamedFile<'static>>(names::RENAMED, |row| {
-            Ok(self.names.put_row(host, &row).ok_or_else(|| bad(names::RENAMED))?)
-        })?;
+        partial.read::<FileStep<'static>>(
+            names::STEPS,
+            |row| {
+                if self.steps.put(&of, &row)? { Ok(()) } else { Err(bad(names::STEPS).into()) }
+            },
+        )?;
+        partial
+            .read::<RenamedFile<'static>>(names::RENAMED, |row| Ok(self.names.put_row(host, &row).ok_or_else(|| bad(names::RENAMED))?))?;
         partial.read::<Link<'static>>(names::LINKS, |row| {
             if self.links.of_host(&row, self.entities, transaction)? { Ok(()) } else { Err(bad(names::LINKS).into()) }
         })?;

@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 
 use flowmine_dataset::{Builder, Transaction};
-use flowmine_schema::{Record, Row};
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
+use flowmine_schema::{Record, Row};
 use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 
@@ -507,7 +507,8 @@ impl Summing {
             _ => (Some(extent.bytes), Some(extent.ranges)),
         };
         (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read_extent.unwrap_or_else(|| self.read.finish()));
-        (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write_extent.unwrap_or_else(|| self.write.finish()));
+        (row.unique_written_bytes, row.written_ranges) =
+            exact(&self.access.write, self.write_extent.unwrap_or_else(|| self.write.finish()));
         let time = resolved.time(self.owner, entities).time_ns.filter(|time| *time > 0);
         row.access_share = self.access.span().zip(time).map(|((first, last), time)| last.saturating_sub(first) as f64 / time as f64);
         row

@@ -35,8 +35,8 @@ impl Dataset {
     pub fn inputs_of_host(&self, host: &str) -> Result<Vec<Input>, DatasetError> {
         let mut inputs = Vec::new();
         for table in tables::ALL.iter().filter(|table| table.split) {
-            for leaf in self.leaves_of(table.name, true)?.iter().filter(|leaf| leaf.host() == Some(host)) {
-                self.add_inputs(leaf, &mut inputs)?;
+            for leaf in self.leaves_of_host(table.name, host)? {
+                self.add_inputs(&leaf, &mut inputs)?;
             }
         }
         Ok(inputs)

@@ -41,8 +41,9 @@ impl Dataset {
         host: &str,
         mut each: impl FnMut(V::Of<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut groups = RowGroups::new(self, Projection::new::<V>())?;
-        groups.leaves.retain(|leaf| leaf.host() == Some(host));
+        let projection = Projection::new::<V>();
+        let leaves = self.leaves_of_host(projection.table, host)?.into();
+        let mut groups = RowGroups { dataset: self, projection, leaves, groups: Groups::default() };
         while let Some(group) = groups.next() {
             Rows::<V>::read(group?, self.dir())?.iter().try_for_each(&mut each)?;
         }

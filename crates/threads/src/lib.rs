@@ -170,11 +170,7 @@ where
 ///
 /// # Panics
 /// When `make` does.
-pub fn in_order<T: Send, E>(
-    count: usize,
-    make: impl Fn(usize) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn in_order<T: Send, E>(count: usize, make: impl Fn(usize) -> T + Sync, mut take: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
     let threads = self::count(count);
     if threads < 2 {
         return (0..count).try_for_each(|number| take(make(number)));
@@ -255,10 +251,14 @@ mod tests {
     fn results_come_in_order_and_stop_with_an_error() {
         for count in [0, 1, 2, 100] {
             let mut all = Vec::new();
-            let done: Result<(), ()> = in_order(count, |number| number * 2, |made| {
-                all.push(made);
-                Ok(())
-            });
+            let done: Result<(), ()> = in_order(
+                count,
+                |number| number * 2,
+                |made| {
+                    all.push(made);
+                    Ok(())
+                },
+            );
             assert_eq!((done, all), (Ok(()), (0..count).map(|number| number * 2).collect::<Vec<_>>()));
         }
         let made = std::sync::atomic::AtomicUsize::new(0);

@@ -90,10 +90,10 @@ impl Estimate {
                 share.1.push(host.clone());
             }
         }
-        shares.into_iter().map(|(_, mut hosts)| {
-            hosts.sort();
-            hosts
-        }).collect()
+        let mut shares: Vec<Vec<String>> = shares.into_iter().map(|(_, hosts)| hosts).collect();
+        shares.iter_mut().for_each(|hosts| hosts.sort());
+        shares.sort();
+        shares
     }
 
     /// What the largest of these tasks and the merge need.
@@ -104,7 +104,10 @@ impl Estimate {
         let of_share = |share: &Vec<String>| {
             let operations: u64 = share.iter().map(|host| rows(host)[0]).sum();
             let processes = share.iter().map(|host| rows(host)[1]).max().unwrap_or(0);
-            Need::new(jobs_s.saturating_add(operations / OPERATIONS_PER_S), shared_bytes.saturating_add(processes.saturating_mul(PROCESS_BYTES)))
+            Need::new(
+                jobs_s.saturating_add(operations / OPERATIONS_PER_S),
+                shared_bytes.saturating_add(processes.saturating_mul(PROCESS_BYTES)),
+            )
         };
         let largest = |a: Need, b: Need| Need { minutes: a.minutes.max(b.minutes), mebibytes: a.mebibytes.max(b.mebibytes) };
         let task = shares.iter().map(of_share).fold(Need::new(0, 0), largest);

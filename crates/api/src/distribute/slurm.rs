@@ -47,7 +47,8 @@ impl Scripts {
 
     /// The files, by name.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
-        let mut submit = "#!/bin/sh\n# Submits the array and the merge, which waits for it.\nset -eu\ncd \"$(dirname \"$0\")\"\n".to_owned();
+        let mut submit =
+            "#!/bin/sh\n# Submits the array and the merge, which waits for it.\nset -eu\ncd \"$(dirname \"$0\")\"\n".to_owned();
         submit.push_str(if self.array.is_some() {
             "array=$(sbatch --parsable array.sh)\nsbatch --dependency=afterok:\"${array%%;*}\" --kill-on-invalid-dep=yes merge.sh\n"
         } else {
@@ -72,7 +73,10 @@ impl Scripts {
             Ok(job) => jobs.push(job),
             Err(error) if jobs.is_empty() => return Err(error),
             Err(error) => {
-                return Err(Error::Refused(format!("{error}; the array was submitted as job {}: cancel it with scancel, or merge later", jobs[0])));
+                return Err(Error::Refused(format!(
+                    "{error}; the array was submitted as job {}: cancel it with scancel, or merge later",
+                    jobs[0]
+                )));
             }
         }
         Ok(jobs)

@@ -76,12 +76,7 @@ pub fn work(path: &Path, task: Task, sink: &dyn Sink) -> Result<Worked> {
             let (case_notion, hubs) = (plan.case_notion, plan.hubs);
             let found = correlate(&correlate::Options { dataset, as_owner: false, case_notion, hubs, partials: vec![dir] }, sink)?;
             let of = &found.counts.attributed;
-            let done = Merged {
-                version: &plan.version,
-                operations: of.operations,
-                processes: of.processes,
-                task_io_rows: of.written.rows,
-            };
+            let done = Merged { version: &plan.version, operations: of.operations, processes: of.processes, task_io_rows: of.written.rows };
             let mut json = serde_json::to_vec_pretty(&done).map_err(|error| Error::Refused(error.to_string()))?;
             json.push(b'\n');
             row_file::put(&place_of(path)?.0, MERGED, &json)?;

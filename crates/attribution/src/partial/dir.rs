@@ -100,8 +100,8 @@ impl PartialDir {
         files.table::<DiagnosticRow<'static>>(names::DIAGNOSTICS)?;
         files.table::<DiagnosticRow<'static>>(names::GROUP_DIAGNOSTICS)?;
         files.table::<TaskTotal<'static>>(names::LOST)?;
-        let mut json = serde_json::to_vec_pretty(&manifest)
-            .map_err(|source| PartialError::Manifest { path: folder.path().join(FILE), source })?;
+        let mut json =
+            serde_json::to_vec_pretty(&manifest).map_err(|source| PartialError::Manifest { path: folder.path().join(FILE), source })?;
         json.push(b'\n');
         row_file::put(&folder, FILE, &json)?;
         Ok(Self { folder, manifest })
@@ -200,8 +200,7 @@ impl From<DatasetError> for StoppedOrDamaged {
 /// When it cannot be made.
 pub(super) fn folder_of(above: &Folder, name: &str) -> Result<Folder, DatasetError> {
     let path = above.path().join(name);
-    let (folder, _) = above
-        .make_folder(name, Access::of(above).folder_mode())
-        .map_err(|source| DatasetError::Io { path, source: source.into() })?;
+    let (folder, _) =
+        above.make_folder(name, Access::of(above).folder_mode()).map_err(|source| DatasetError::Io { path, source: source.into() })?;
     Ok(folder)
 }

@@ -60,11 +60,7 @@ pub trait HostPartial {
     ///
     /// # Errors
     /// When they cannot be read, or what `each` returns.
-    fn read<R: Row>(
-        &self,
-        name: &'static str,
-        each: impl FnMut(R::Of<'_>) -> Result<(), AttributionError>,
-    ) -> Result<(), AttributionError>
+    fn read<R: Row>(&self, name: &'static str, each: impl FnMut(R::Of<'_>) -> Result<(), AttributionError>) -> Result<(), AttributionError>
     where
         for<'a> R::Of<'a>: Record<'a>;
 }

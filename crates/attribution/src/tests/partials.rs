@@ -55,7 +55,8 @@ fn world(deeds: &[Deed]) -> World {
         world.clocks.push(Clock { host: host.into(), trace_ns: T0, boot_ns: 0, real_ns, error_ns, synchronised, ..Clock::default() });
         if number > 1 {
             let (not_before_ns, observed_at_ns) = (T0 + SECOND, T0 + 2 * SECOND);
-            let loss = IoLoss { kind: "write".into(), count: number, bytes: Some(4096), not_before_ns, observed_at_ns, ..IoLoss::default() };
+            let loss =
+                IoLoss { kind: "write".into(), count: number, bytes: Some(4096), not_before_ns, observed_at_ns, ..IoLoss::default() };
             world.losses.push(IoLoss { host: host.into(), trace_ns: T0, ..loss });
         }
     }
@@ -67,7 +68,8 @@ fn world(deeds: &[Deed]) -> World {
         let name = |number: u8| format!("/{}/{}", ["ext4", "nfs4"][file.0 as usize - 1], number % 6);
         match what % 8 {
             0 => world.opens(process, ms, file, &name(file.1 as u8), 0o1001),
-            1 => world.event(process, ms, "rename", file, |row| (row.path, row.new_path) = (Some(name(offset).into()), Some(name(bytes).into()))),
+            1 => world
+                .event(process, ms, "rename", file, |row| (row.path, row.new_path) = (Some(name(offset).into()), Some(name(bytes).into()))),
             2..=4 => world.writes(process, ms, file, offset.into(), bytes.into()),
             _ => world.reads(process, ms, file, offset.into(), bytes.into()),
         }
@@ -201,10 +203,7 @@ fn missing_and_doubled_partial_results_are_named() {
         scene.refusal(&["some"]),
         "no partial result of the hosts n/3 ü, n4: make it with `flowmine correlate --host HOST --partial DIR`"
     );
-    assert_eq!(
-        scene.refusal(&["all", "some"]),
-        "all/host=n1 and some/host=n1: both are partial results of the host n1: give one of them"
-    );
+    assert_eq!(scene.refusal(&["all", "some"]), "all/host=n1 and some/host=n1: both are partial results of the host n1: give one of them");
     // A single one has its manifest in the directory itself.
     assert!(scene.refusal(&["some/host=n2"]).starts_with("no partial result of the hosts n/3 ü, n1, n4"));
     std::fs::create_dir(scene.path("empty")).unwrap();
