@@ -137,7 +137,7 @@ fn makeflow_and_snakemake_run_the_tasks() {
     let refused = flowmine().args(["merge", "--dataset"]).arg(&dataset).arg(dir.path()).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let snakemake = std::env::var_os("FLOWMINE_SNAKEMAKE").map(PathBuf::from);
-    let mut run = |launcher: &str, program: &Path, arguments: &[&str]| {
+    let run = |launcher: &str, program: &Path, arguments: &[&str]| {
         let (copy, out) = (dir.path().join(format!("for {launcher}")), dir.path().join(launcher));
         expect(Command::new("cp").arg("-r").arg(&dataset).arg(&copy), 0);
         expect(distribute(&copy, &out, launcher).args(["--tasks", "2"]), 0);

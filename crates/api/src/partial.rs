@@ -70,7 +70,7 @@ pub fn make(options: &Options, sink: &dyn Sink) -> Result<Made> {
     let make = |number: usize| -> Result<String> {
         let manifest: &PartialManifest = &missing[number];
         let host = manifest.host.clone();
-        let partial = write::partial(&dataset, &entities, &host)?;
+        let partial = write::partial(&dataset, &entities, &host, missing.len())?;
         let is_same = expected(&dataset, std::slice::from_ref(&host))?.get(&host) == Some(manifest);
         ensure!(is_same, "rows were written while the partial result of {} was made: repeat the command", visible(&host));
         Collection::write(&above, &partial, manifest.clone())?;

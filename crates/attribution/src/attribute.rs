@@ -101,19 +101,20 @@ pub fn attribute_telling(
     let mut merging = Merging::new(entities, listener);
     flowmine_threads::in_order(
         hosts.len(),
-        |number| partial_of(dataset, entities, &hosts[number]),
+        |number| partial_of(dataset, entities, &hosts[number], hosts.len()),
         |partial| merging.add(&partial?, transaction),
     )?;
     merging.write(&hosts, transaction)
 }
 
-/// What one host contributes to the derived tables.
+/// What one host contributes to the derived tables. `hosts` is the number of hosts of which that is
+/// asked at the same time, and bounds memory.
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written.
-pub fn partial_of(dataset: &Dataset, entities: &Entities, host: &str) -> Result<InMemory, AttributionError> {
+pub fn partial_of(dataset: &Dataset, entities: &Entities, host: &str, hosts: usize) -> Result<InMemory, AttributionError> {
     let clock = HostClock::read(dataset, host)?;
-    let mut made = Made::new(entities, &clock);
+    let mut made = Made::new(entities, &clock, hosts);
     Pass::new(&mut made, dataset, host)?.run(dataset)?;
     let (lost, lost_row) = crate::losses::of_host(dataset, host)?;
     if let Some(row) = lost_row {
@@ -163,7 +164,7 @@ struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    fn new(entities: &'a Entities, clock: &'a HostClock) -> Self {
+    fn new(entities: &'a Entities, clock: &'a HostClock, hosts: usize) -> Self {
         Self {
             entities,
             clock,
@@ -174,7 +175,7 @@ impl<'a> Made<'a> {
             groups: Groups::default(),
             links: HostLinks::default(),
             diagnostics: Diagnostics::default(),
-            tables: Tables::default(),
+            tables: Tables::beside(flowmine_threads::count(hosts)),
             operations: 0,
         }
     }

@@ -83,8 +83,9 @@
 //! # }
 //! ```
 //!
-//! **Memory** holds live processes, files in use, four bytes for each process that ever was, and
-//! all tasks and jobs by name; the rest is sorted outside of it.
+//! **Memory** holds live processes, files in use and four bytes for each process of the hosts that
+//! are read at the same time, the owners of all hosts, and all tasks and jobs by name; the rest is
+//! sorted outside of it.
 //!
 //! **Errors.** An [`AttributionError`] means that the dataset or a temporary file could not be read
 //! or written. A process that is reported twice, a job that two clusters have, or an engine that

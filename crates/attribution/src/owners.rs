@@ -260,11 +260,18 @@ impl Owners {
 }
 
 /// Owners in order, each once, with the sums of all that are equal.
-fn in_order(finals: Vec<Owner>, sums_of: &[ProcessSums]) -> ResolvedOwners {
-    let mut all = finals.clone();
-    all.sort();
-    all.dedup();
-    let of: Vec<u32> = finals.iter().map(|owner| all.binary_search(owner).unwrap_or_default() as u32).collect();
+fn in_order(mut owners: Vec<Owner>, sums_of: &[ProcessSums]) -> ResolvedOwners {
+    let mut order: Vec<u32> = (0..owners.len() as u32).collect();
+    // Equal ones stay in their order.
+    order.sort_by(|a, b| owners[*a as usize].cmp(&owners[*b as usize]));
+    let (mut all, mut of) = (Vec::new(), vec![0; owners.len()]);
+    for number in order {
+        let owner = std::mem::take(&mut owners[number as usize]);
+        if all.last() != Some(&owner) {
+            all.push(owner);
+        }
+        of[number as usize] = all.len() as u32 - 1;
+    }
     let mut sums = vec![ProcessSums::default(); all.len()];
     for (number, more) in of.iter().zip(sums_of) {
         sums[*number as usize].add(more);

@@ -31,6 +31,8 @@ use crate::ranges::{Extent, Range, Union};
 const CHUNK: usize = 512;
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
+/// Rows of `task_totals` in a file.
+const TOTAL_ROWS: usize = 1 << 18;
 
 const SUMS: u8 = 0;
 const READ_RANGES: u8 = 1;
@@ -518,54 +520,108 @@ impl Summing {
 /// The sums of each owner, which become the rows of `task_totals`.
 struct Totals<'a> {
     resolved: &'a ResolvedOwners,
+    hosts: &'a [String],
     entities: &'a Entities,
-    rows: Vec<TaskTotal<'static>>,
+    sums: Vec<OwnerSums>,
 }
 
-impl<'a> Totals<'a> {
-    fn new(resolved: &'a ResolvedOwners, hosts: &[String], entities: &'a Entities) -> Self {
-        let row = |(number, owner): (usize, &crate::owners::Owner)| {
-            let number = number as u32;
-            let sums = &resolved.sums[number as usize];
-            let Time { started_ns, ended_ns, time_ns, source } = resolved.time(number, entities);
-            TaskTotal {
-                host: hosts[owner.host as usize].clone().into(),
-                processes: sums.processes,
-                started_ns,
-                ended_ns,
-                time_ns,
-                time_source: source.map(Into::into),
-                utime_ns: sums.utime_ns,
-                stime_ns: sums.stime_ns,
-                run_delay_ns: sums.run_delay_ns,
-                unique_read_bytes: Some(0),
-                unique_written_bytes: Some(0),
-                ..total_row(owner, resolved.uid(number), entities)
-            }
-        };
-        Self { resolved, entities, rows: resolved.all.iter().enumerate().map(row).collect() }
-    }
+/// The sums of an owner over all files: there can be a million owners.
+#[derive(Debug, Clone, Copy)]
+struct OwnerSums {
+    files: i64,
+    opens: i64,
+    read_calls: i64,
+    write_calls: i64,
+    errors: i64,
+    read_bytes: i64,
+    written_bytes: i64,
+    read_time_ns: i64,
+    write_time_ns: i64,
+    unique_read_bytes: Option<i64>,
+    unique_written_bytes: Option<i64>,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+}
 
-    fn add(&mut self, owner: u32, row: &TaskIo<'_>) {
-        let total = &mut self.rows[owner as usize];
-        total.files += i64::from(row.read_calls > row.read_errors || row.write_calls > row.write_errors);
+impl OwnerSums {
+    const NONE: Self = Self {
+        files: 0,
+        opens: 0,
+        read_calls: 0,
+        write_calls: 0,
+        errors: 0,
+        read_bytes: 0,
+        written_bytes: 0,
+        read_time_ns: 0,
+        write_time_ns: 0,
+        unique_read_bytes: Some(0),
+        unique_written_bytes: Some(0),
+        first_ns: None,
+        last_ns: None,
+    };
+
+    fn add(&mut self, row: &TaskIo<'_>) {
+        self.files += i64::from(row.read_calls > row.read_errors || row.write_calls > row.write_errors);
         for (sum, more) in [
-            (&mut total.opens, row.opens),
-            (&mut total.read_calls, row.read_calls),
-            (&mut total.write_calls, row.write_calls),
-            (&mut total.errors, flowmine_sums::add(row.read_errors, row.write_errors)),
-            (&mut total.read_bytes, row.read_bytes),
-            (&mut total.written_bytes, row.written_bytes),
-            (&mut total.read_time_ns, row.read_time_ns),
-            (&mut total.write_time_ns, row.write_time_ns),
+            (&mut self.opens, row.opens),
+            (&mut self.read_calls, row.read_calls),
+            (&mut self.write_calls, row.write_calls),
+            (&mut self.errors, flowmine_sums::add(row.read_errors, row.write_errors)),
+            (&mut self.read_bytes, row.read_bytes),
+            (&mut self.written_bytes, row.written_bytes),
+            (&mut self.read_time_ns, row.read_time_ns),
+            (&mut self.write_time_ns, row.write_time_ns),
         ] {
             flowmine_sums::add_to(sum, more);
         }
         let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| flowmine_sums::add(a, b));
-        total.unique_read_bytes = sum(total.unique_read_bytes, row.unique_read_bytes);
-        total.unique_written_bytes = sum(total.unique_written_bytes, row.unique_written_bytes);
-        total.first_ns = [total.first_ns, row.first_read_ns, row.first_write_ns].into_iter().flatten().min();
-        total.last_ns = total.last_ns.max(row.last_read_ns).max(row.last_write_ns);
+        self.unique_read_bytes = sum(self.unique_read_bytes, row.unique_read_bytes);
+        self.unique_written_bytes = sum(self.unique_written_bytes, row.unique_written_bytes);
+        self.first_ns = [self.first_ns, row.first_read_ns, row.first_write_ns].into_iter().flatten().min();
+        self.last_ns = self.last_ns.max(row.last_read_ns).max(row.last_write_ns);
+    }
+}
+
+impl<'a> Totals<'a> {
+    fn new(resolved: &'a ResolvedOwners, hosts: &'a [String], entities: &'a Entities) -> Self {
+        Self { resolved, hosts, entities, sums: vec![OwnerSums::NONE; resolved.all.len()] }
+    }
+
+    fn add(&mut self, owner: u32, row: &TaskIo<'_>) {
+        self.sums[owner as usize].add(row);
+    }
+
+    /// The row of an owner.
+    fn row(&self, number: u32) -> TaskTotal<'static> {
+        let owner = &self.resolved.all[number as usize];
+        let of_processes = &self.resolved.sums[number as usize];
+        let of_files = &self.sums[number as usize];
+        let Time { started_ns, ended_ns, time_ns, source } = self.resolved.time(number, self.entities);
+        TaskTotal {
+            host: self.hosts[owner.host as usize].clone().into(),
+            processes: of_processes.processes,
+            started_ns,
+            ended_ns,
+            time_ns,
+            time_source: source.map(Into::into),
+            utime_ns: of_processes.utime_ns,
+            stime_ns: of_processes.stime_ns,
+            run_delay_ns: of_processes.run_delay_ns,
+            files: of_files.files,
+            opens: of_files.opens,
+            read_calls: of_files.read_calls,
+            write_calls: of_files.write_calls,
+            errors: of_files.errors,
+            read_bytes: of_files.read_bytes,
+            written_bytes: of_files.written_bytes,
+            read_time_ns: of_files.read_time_ns,
+            write_time_ns: of_files.write_time_ns,
+            unique_read_bytes: of_files.unique_read_bytes,
+            unique_written_bytes: of_files.unique_written_bytes,
+            first_ns: of_files.first_ns,
+            last_ns: of_files.last_ns,
+            ..total_row(owner, self.resolved.uid(number), self.entities)
+        }
     }
 
     fn write(
@@ -574,10 +630,11 @@ impl<'a> Totals<'a> {
         transaction: &mut Transaction<'_>,
         written: &mut Written,
     ) -> Result<(), AttributionError> {
+        transaction.clear::<TaskTotal<'static>>()?;
         let mut rows = Builder::<TaskTotal<'static>>::new();
-        for row in self.rows.iter().chain(&lost) {
-            rows.push(row);
-            written.out_of_range.check(<TaskTotal<'static> as Row>::TABLE, &sums_of_total(row));
+        for row in (0..self.sums.len()).map(|number| self.row(number as u32)).chain(lost) {
+            rows.push(&row);
+            written.out_of_range.check(<TaskTotal<'static> as Row>::TABLE, &sums_of_total(&row));
             let (read, write) = match &row.unassigned {
                 None => (&mut written.assigned.0, &mut written.assigned.1),
                 Some(reason) => {
@@ -587,8 +644,11 @@ impl<'a> Totals<'a> {
             };
             flowmine_sums::add_to(read, row.read_bytes);
             flowmine_sums::add_to(write, row.written_bytes);
+            if rows.len() >= TOTAL_ROWS {
+                transaction.append(std::mem::take(&mut rows))?;
+            }
         }
-        transaction.replace(rows)?;
+        transaction.append(rows)?;
         let logical = self.logical();
         written.tasks = logical.iter().map(|row| row.instances as u64).sum();
         let mut rows = Builder::<LogicalTaskTotal<'static>>::new();
@@ -611,14 +671,14 @@ impl<'a> Totals<'a> {
             io_time: i64,
         }
         let mut instances: BTreeMap<u32, Instance> = BTreeMap::new();
-        for (owner, row) in self.resolved.all.iter().zip(&self.rows) {
+        for (number, (owner, row)) in (0..).zip(self.resolved.all.iter().zip(&self.sums)) {
             let Some(task) = owner.task else { continue };
             let instance = instances.entry(task).or_default();
             flowmine_sums::add_to(&mut instance.read, row.read_bytes);
             flowmine_sums::add_to(&mut instance.written, row.written_bytes);
             flowmine_sums::add_to(&mut instance.io_time, flowmine_sums::add(row.read_time_ns, row.write_time_ns));
             // The engine's value is the same in each row; of the hosts' values the longest is used.
-            instance.time = instance.time.max(row.time_ns);
+            instance.time = instance.time.max(self.resolved.time(number, self.entities).time_ns);
         }
         let mut logical: BTreeMap<LogicalTask<'_>, Vec<&Instance>> = BTreeMap::new();
         for (task, instance) in &instances {

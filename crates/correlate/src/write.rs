@@ -112,12 +112,12 @@ pub fn entities(dataset: &Dataset, parts: &Parts<'_>) -> Result<entities::Entiti
     Ok(entities::Entities::read(dataset, known_jobs(known))?)
 }
 
-/// The partial result of one host. No table is written.
+/// The partial result of one host, of several that are made at the same time. No table is written.
 ///
 /// # Errors
 /// When the dataset cannot be read.
-pub fn partial(dataset: &Dataset, known: &entities::Entities, host: &str) -> Result<InMemory, CorrelateError> {
-    Ok(partial_of(dataset, known, host)?)
+pub fn partial(dataset: &Dataset, known: &entities::Entities, host: &str, hosts: usize) -> Result<InMemory, CorrelateError> {
+    Ok(partial_of(dataset, known, host, hosts)?)
 }
 
 /// Writes the links, the cases of these notions (the standard ones and the one with the name

@@ -10,17 +10,26 @@ use crate::AttributionError;
 use crate::bytes::damaged;
 
 /// The tables of a partial result while they are made.
-#[derive(Default)]
-pub struct Tables(BTreeMap<&'static str, Sorter>);
+pub struct Tables {
+    /// Bytes of a table in memory, at most.
+    memory: usize,
+    tables: BTreeMap<&'static str, Sorter>,
+}
 
 impl Tables {
+    /// Tables of which this number of hosts is made at the same time.
+    pub fn beside(hosts: usize) -> Self {
+        Self { memory: flowmine_spill::MEMORY / hosts.clamp(1, 8), tables: BTreeMap::new() }
+    }
+
     /// Adds a row to a table.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn push<'a, R: Record<'a>>(&mut self, name: &'static str, row: &R) -> Result<(), AttributionError> {
         // Without a key: they come back in the order in which they were put.
-        self.0.entry(name).or_default().push(&[], |bytes| row.put(bytes)).map_err(AttributionError::Temporary)
+        let table = self.tables.entry(name).or_insert_with(|| Sorter::new(self.memory));
+        table.push(&[], |bytes| row.put(bytes)).map_err(AttributionError::Temporary)
     }
 
     /// The finished partial result of a host.
@@ -29,7 +38,11 @@ impl Tables {
     /// When a temporary file cannot be written.
     pub fn finish(self, host: &str, summary: Summary) -> Result<InMemory, AttributionError> {
         let finish = |(name, rows): (&'static str, Sorter)| Ok((name, rows.finish().map_err(AttributionError::Temporary)?));
-        Ok(InMemory { host: host.to_owned(), summary, tables: self.0.into_iter().map(finish).collect::<Result<_, AttributionError>>()? })
+        Ok(InMemory {
+            host: host.to_owned(),
+            summary,
+            tables: self.tables.into_iter().map(finish).collect::<Result<_, AttributionError>>()?,
+        })
     }
 }
 

@@ -88,7 +88,7 @@ fn write(world: &World, dataset: &Dataset, dir: &Path, of: &[String]) {
     let entities = known(world, dataset);
     let above = Folder::make(dir, 0o777).unwrap();
     for (host, manifest) in expected(dataset, of).unwrap() {
-        Collection::write(&above, &partial_of(dataset, &entities, &host).unwrap(), manifest).unwrap();
+        Collection::write(&above, &partial_of(dataset, &entities, &host, 1).unwrap(), manifest).unwrap();
     }
 }
 
