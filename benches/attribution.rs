@@ -8,6 +8,11 @@
 //! tasks. Making it does not count. Wall clock, CPU time and the largest memory of the commands are
 //! printed, and the sums are compared with what was made.
 //!
+//! With `--hosts H` the operations are those of H hosts. The tables are then also made on one
+//! processor (`taskset`), and by partial results and their merge. `--of-task N` sets the operations
+//! of a task, 2000 by default: 1,000 hosts with 1,000 tasks and 4,000 rows of `task_io` each are
+//! `--hosts 1000 --of-task 16 --operations 16000000`.
+//!
 //! With `FLOWMINE_PAPER_SCRIPT` (the published `nextflow_eval.py`, run by `FLOWMINE_PYTHON` with
 //! the packages that it imports) and `--csv` the script is run on the same files, and ended after
 //! ten minutes. A table of measured values stands in docs/performance.md.
@@ -15,6 +20,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
@@ -22,24 +28,38 @@ use flowmine_schema::tables::{Host, IoEvent, Process, TaskRun, TaskTotal, Traced
 use flowmine_schema::time::Day;
 
 /// Operations of a task.
-const OF_TASK: u64 = 2000;
+static OF_TASK: OnceLock<u64> = OnceLock::new();
+
+fn of_task() -> u64 {
+    *OF_TASK.get_or_init(|| 2000)
+}
 const T0: i64 = 1_795_000_000_000_000_000;
 const EACH_NS: i64 = 20_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let sizes: Vec<u64> = match arguments.iter().position(|argument| argument == "--operations") {
-        Some(at) => vec![arguments.get(at + 1).ok_or("--operations N")?.parse()?],
-        None => vec![100_000, 1_000_000, 10_000_000],
+    let number = |name: &str| -> Result<Option<u64>, Box<dyn Error>> {
+        let Some(at) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
+        Ok(Some(arguments.get(at + 1).ok_or(format!("{name} N"))?.parse()?))
     };
+    let sizes: Vec<u64> = number("--operations")?.map_or(vec![100_000, 1_000_000, 10_000_000], |operations| vec![operations]);
+    let hosts = number("--hosts")?.unwrap_or(1);
+    if let Some(operations) = number("--of-task")? {
+        OF_TASK.get_or_init(|| operations);
+    }
     let csv = arguments.iter().any(|argument| argument == "--csv");
     println!("operations | from | wall s | CPU s | peak MB | million operations a second");
     for operations in sizes {
         let dir = tempfile::tempdir_in("/var/tmp")?;
         let made = dir.path().join("made");
-        let (read, written) = make(&made, operations)?;
+        let (read, written) = make(&made, operations, hosts)?;
         measured("Parquet", operations, &[&["correlate", "--dataset", &text(&made)]])?;
         compare(&made, read, written)?;
+        if hosts > 1 {
+            on_one_processor(operations, &made)?;
+            in_parts(operations, dir.path(), &made)?;
+            compare(&made, read, written)?;
+        }
         if csv {
             let (files, copy) = (dir.path().join("csv"), dir.path().join("copy"));
             run(&["export", "--format", "io-csv", "--dataset", &text(&made), "-o", &text(&files)])?;
@@ -53,13 +73,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The same on one processor.
+fn on_one_processor(operations: u64, made: &Path) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0", env!("CARGO_BIN_EXE_flowmine"), "correlate", "--dataset"]).arg(made);
+    let (wall, cpu, peak) = used(&mut command)?;
+    println!("{operations} | Parquet, one processor | {wall:.2} | {cpu:.2} | {peak:.0} | {:.2}", operations as f64 / wall / 1e6);
+    Ok(())
+}
+
+/// Partial results of all hosts, and their merge.
+fn in_parts(operations: u64, dir: &Path, made: &Path) -> Result<(), Box<dyn Error>> {
+    let parts = text(&dir.join("parts"));
+    measured("partial results", operations, &[&["correlate", "--dataset", &text(made), "--partial", &parts]])?;
+    measured("merge", operations, &[&["merge", &parts, "--dataset", &text(made)]])
+}
+
 /// The paper's script on the same files.
 fn paper(dir: &Path, files: &Path, operations: u64) -> Result<(), Box<dyn Error>> {
     let (Some(script), Some(python)) = (std::env::var_os("FLOWMINE_PAPER_SCRIPT"), std::env::var_os("FLOWMINE_PYTHON")) else {
         return Ok(());
     };
     let log = dir.join("nextflow.log");
-    let lines = (0..operations.div_ceil(OF_TASK)).map(|task| {
+    let lines = (0..operations.div_ceil(of_task())).map(|task| {
         format!(
             "TaskHandler[id: {task}; name: process{} ({task}); status: COMPLETED; exit: 0; error: -; workDir: {}]\n",
             task % 20,
@@ -88,16 +124,16 @@ fn text(path: &Path) -> String {
 }
 
 fn run(arguments: &[&str]) -> Result<(f64, f64, f64), Box<dyn Error>> {
+    used(Command::new(env!("CARGO_BIN_EXE_flowmine")).args(arguments))
+}
+
+fn used(command: &mut Command) -> Result<(f64, f64, f64), Box<dyn Error>> {
     let began = Instant::now();
     // GNU time (Debian's package `time`) is not needed: wait4(2) tells what the child used.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_flowmine"))
-        .args(arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()?;
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn()?;
     let mut usage = child::wait(&mut child)?;
     if usage.code > 1 {
-        return Err(format!("flowmine {arguments:?} ended with {}", usage.code).into());
+        return Err(format!("{command:?} ended with {}", usage.code).into());
     }
     usage.wall = began.elapsed().as_secs_f64();
     Ok((usage.wall, usage.cpu, usage.peak_mb))
@@ -139,16 +175,30 @@ mod child {
 }
 
 /// Makes the dataset; gives the bytes that all tasks read and wrote.
-fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
+fn make(dir: &Path, operations: u64, hosts: u64) -> Result<(i64, i64), Box<dyn Error>> {
     let dataset = Dataset::open_or_create(dir)?;
-    let host = "node1";
-    let tasks = operations.div_ceil(OF_TASK);
+    // Tasks come four at a time.
+    let of_host = operations.div_ceil(hosts).next_multiple_of(if hosts > 1 { 4 * of_task() } else { 1 });
+    let (mut read, mut written) = (0, 0);
+    for host in 0..hosts {
+        let end = operations.min((host + 1) * of_host);
+        let (more_read, more_written) = make_host(&dataset, &format!("node{}", host + 1), host * of_host..end)?;
+        (read, written) = (read + more_read, written + more_written);
+    }
+    append_runs(&dataset, operations)?;
+    Ok((read, written))
+}
+
+/// Makes the rows of a host; gives the bytes that its tasks read and wrote.
+fn make_host(dataset: &Dataset, host: &str, operations: std::ops::Range<u64>) -> Result<(i64, i64), Box<dyn Error>> {
+    let (first_task, tasks) = (operations.start / of_task(), operations.end.div_ceil(of_task()));
     let mut writer = dataset.writer(Role::Host(host.to_owned()), "bench")?;
-    let (mut read, mut written, mut at) = (0, 0, 0u64);
+    let (mut read, mut written, mut at) = (0, 0, operations.start);
+    let operations = operations.end;
     let mut transaction = writer.begin()?;
     let mut hosts = Builder::<Host<'static>>::new();
     hosts.push(&Host {
-        host: host.into(),
+        host: host.to_owned().into(),
         trace_ns: T0,
         state: "began".into(),
         at_ns: T0,
@@ -162,24 +212,24 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
         manifest.hosts.insert(host.to_owned());
     })?;
     // Four tasks at a time, as a tracer would see them: their operations alternate.
-    for first in (0..tasks).step_by(4) {
+    for first in (first_task..tasks).step_by(4) {
         let together: Vec<u64> = (first..tasks.min(first + 4)).collect();
         let mut events = Builder::<IoEvent<'static>>::new();
         let mut files = Builder::<TracedFile<'static>>::new();
         let mut processes = Builder::<Process<'static>>::new();
         let begin = T0 + at as i64 * EACH_NS;
-        for step in 0..OF_TASK {
+        for step in 0..of_task() {
             for &task in &together {
                 if at >= operations {
                     break;
                 }
                 let start_ns = T0 + at as i64 * EACH_NS;
-                let event = operation(task, step, start_ns);
+                let event = IoEvent { host: host.to_owned().into(), ..operation(task, step, start_ns) };
                 match &*event.op {
                     "read" => read += event.result.unwrap_or(0),
                     "write" => written += event.result.unwrap_or(0),
                     "open" => files.push(&TracedFile {
-                        host: host.into(),
+                        host: host.to_owned().into(),
                         trace_ns: T0,
                         device: event.device,
                         inode: event.inode.unwrap_or(0),
@@ -198,7 +248,7 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
         }
         let end = T0 + at as i64 * EACH_NS;
         for &task in &together {
-            processes.push(&process(task, begin, end));
+            processes.push(&Process { host: host.to_owned().into(), ..process(task, begin, end) });
         }
         // As many rows in a file as a flush of the tracer has.
         transaction.append_split(events, host, Day::new(begin))?;
@@ -213,8 +263,6 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
     writer.merge_small_files::<IoEvent<'static>>()?;
     writer.merge_small_files::<TracedFile<'static>>()?;
     writer.merge_small_files::<Process<'static>>()?;
-    drop(writer);
-    append_runs(&dataset, operations)?;
     Ok((read, written))
 }
 
@@ -223,9 +271,9 @@ fn append_runs(dataset: &Dataset, operations: u64) -> Result<(), Box<dyn Error>>
     let mut writer = dataset.writer(Role::Raw, "bench")?;
     let mut transaction = writer.begin()?;
     let mut runs = Builder::<TaskRun<'static>>::new();
-    for task in 0..operations.div_ceil(OF_TASK) {
-        let begin = T0 + (task / 4 * 4 * OF_TASK) as i64 * EACH_NS;
-        let end = begin + (4 * OF_TASK) as i64 * EACH_NS;
+    for task in 0..operations.div_ceil(of_task()) {
+        let begin = T0 + (task / 4 * 4 * of_task()) as i64 * EACH_NS;
+        let end = begin + (4 * of_task()) as i64 * EACH_NS;
         runs.push(&TaskRun {
             engine: "nextflow".into(),
             run_id: Some("1".into()),
@@ -259,7 +307,6 @@ fn pid(task: u64) -> i32 {
 
 fn process(task: u64, begin: i64, end: i64) -> Process<'static> {
     Process {
-        host: "node1".into(),
         trace_ns: T0,
         pid: pid(task),
         process_start_ns: Some(begin - T0),
@@ -287,7 +334,7 @@ fn process(task: u64, begin: i64, end: i64) -> Process<'static> {
 
 /// What a task does at a step: three files are opened, read or written, and closed.
 fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
-    let random = mixed(task * OF_TASK + step);
+    let random = mixed(task * of_task() + step);
     // Its script is opened by the last of the first four.
     let (file, name) = match step % 4 {
         0 => (task.saturating_sub(7), "result.fastq.gz"),
@@ -296,7 +343,7 @@ fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
         _ => (task + (1 << 32), if step == 3 { ".command.sh" } else { "table" }),
     };
     let round = (step / 4) as i64;
-    let last = (OF_TASK / 4) as i64 - 1;
+    let last = (of_task() / 4) as i64 - 1;
     let (op, offset) = match (step % 4, round) {
         (_, 0) => ("open", None),
         (_, n) if n == last => ("close", None),
@@ -309,10 +356,9 @@ fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
     let path =
         (op == "open").then(|| format!("{}/{name}", if step % 4 == 1 { "/work/reference".to_owned() } else { work_dir(file % (1 << 32)) }));
     IoEvent {
-        host: "node1".into(),
         trace_ns: T0,
         pid: pid(task),
-        process_start_ns: Some((task / 4 * 4 * OF_TASK) as i64 * EACH_NS),
+        process_start_ns: Some((task / 4 * 4 * of_task()) as i64 * EACH_NS),
         tid: Some(pid(task)),
         op: op.into(),
         via: "call".into(),

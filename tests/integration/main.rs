@@ -23,6 +23,7 @@ mod containers;
 mod debian_kernels;
 mod default_notion;
 mod demonstration;
+mod distributed;
 mod documents;
 mod engine_jobs;
 mod export;

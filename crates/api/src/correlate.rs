@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use flowmine_attribution::losses;
+use flowmine_attribution::partial::Collection;
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{Correlated, RowRules, Timestamp};
+use flowmine_correlate::{Correlated, RowRules, Timestamp, Traces};
 use flowmine_dataset::{Dataset, HubLimits, Role};
 use flowmine_schema::losses::LostOperations;
 use flowmine_schema::text::visible;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::error::Result;
@@ -27,10 +28,13 @@ pub struct Options {
     pub case_notion: Option<String>,
     /// From when on a file joins no runs; kept in the dataset for all commands.
     pub hubs: HubOptions,
+    /// Directories with the partial results of all hosts; empty if the raw rows of hosts are read.
+    pub partials: Vec<PathBuf>,
 }
 
 /// Limits of hub files that were chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HubOptions {
     /// Groups of several jobs each that read the file.
     pub runs: Option<usize>,
@@ -168,16 +172,21 @@ pub fn correlate(options: &Options, sink: &dyn Sink) -> Result<Found> {
     let dataset = jobs::open(&options.dataset, options.as_owner)?;
     let asked = only.map_or_else(usual_notion::usual, Ok)?;
     jobs::has_data_flow(&dataset, asked)?;
+    // Before anything is written: what is refused changes nothing.
+    let traces = match &options.partials[..] {
+        [] => Traces::Rows,
+        dirs => Traces::Partials(Collection::open(dirs, &dataset)?),
+    };
     options.hubs.keep(&dataset)?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, Timestamp::default(), &rules, sink)?;
     let stage = sink.stage("correlating");
-    let counts = flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, Some(asked.name()), task_waits::ROWS)?;
+    let counts = flowmine_correlate::correlate_with_tasks(&dataset, &parts, cases::ALL, Some(asked.name()), traces, task_waits::ROWS)?;
     drop(stage);
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !counts.jobs_exchanged_data) {
         jobs::without_exchange(only, sink);
     }
     sink.message(Message::Diagnostics("dataset", &counts.diagnostics));
-    let lost = losses::lost_operations(&dataset)?;
+    let lost = counts.attributed.lost;
     Ok(Found { counts, only, lost })
 }

@@ -24,6 +24,7 @@
 
 pub mod activities;
 pub mod correlate;
+pub mod distribute;
 pub mod doctor;
 pub mod endings;
 mod error;
@@ -52,6 +53,7 @@ mod one_run;
 pub mod options;
 pub mod output;
 pub mod part_of_log;
+pub mod partial;
 pub mod predict;
 mod predicted_gains;
 mod processes;

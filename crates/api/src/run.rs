@@ -16,7 +16,7 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::groups::Groups;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::tasks_as_jobs::TasksAsJobs;
-use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules};
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, Overview, RowRules, Traces};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
@@ -359,7 +359,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>, usual: &dyn CaseNotion, sink: &dyn Sink) -> Result<()> {
     let _stage = sink.stage("correlating");
-    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, Some(usual.name()), task_waits::ROWS) {
+    match flowmine_correlate::correlate_with_tasks(dataset, parts, cases::ALL, Some(usual.name()), Traces::Rows, task_waits::ROWS) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

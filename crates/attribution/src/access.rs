@@ -6,6 +6,7 @@ use flowmine_schema::tables::{IoTotal, TaskIo};
 use crate::bytes::{put, put_maybe, put_text, put_unsigned, take, take_byte, take_maybe, take_text, take_unsigned};
 use crate::files::FileEvent;
 use crate::histogram::Histogram;
+use crate::partial::tables::OwnerAccess;
 use crate::ranges::Ranges;
 
 /// Maximum number of open files of one process on one file with a remembered last offset.
@@ -416,6 +417,93 @@ impl Access {
             Some(path) => Some((take(bytes)?, path.into())),
         };
         Some(Self { read, write, opens, faults, mappings, mapped, faulted, path, streams: Vec::new() })
+    }
+
+    /// Fills the columns of a row of a partial result, without ranges.
+    pub(crate) fn fill_partial(&self, row: &mut OwnerAccess<'static>) {
+        (row.path_ns, row.path) = self.path.as_ref().map(|(at, path)| (*at, path.to_string().into())).unzip();
+        (row.opens, row.faults, row.mappings) = (self.opens, self.faults, self.mappings);
+        (row.mapped_bytes, row.mapped_count) = (self.mapped.bytes, self.mapped.count);
+        (row.faulted_bytes, row.faulted_count) = (self.faulted.bytes, self.faulted.count);
+        (row.reads, row.writes) = (self.read.is_some(), self.write.is_some());
+        if let Some(read) = &self.read {
+            (row.read_calls, row.read_errors, row.read_bytes, row.read_time_ns) = (read.calls, read.errors, read.bytes, read.time_ns);
+            (row.sequential_reads, row.strided_reads, row.random_reads) = (read.sequential, read.strided, read.random);
+            (row.first_read_ns, row.last_read_ns) = (read.first_ns, read.last_ns);
+            (row.read_offset_min, row.read_offset_end) = (read.offset_min, read.offset_end);
+            (row.read_size_min, row.read_size_max) = (read.size_min, read.size_max);
+            row.read_latency_max_ns = read.latency_max_ns;
+            (row.read_sizes, row.read_latencies) = (read.sizes.text().map(Into::into), read.latencies.text().map(Into::into));
+            (row.read_inexact, row.read_unplaced) = (read.inexact, read.unplaced);
+        }
+        if let Some(write) = &self.write {
+            (row.write_calls, row.write_errors, row.written_bytes, row.write_time_ns) =
+                (write.calls, write.errors, write.bytes, write.time_ns);
+            (row.sequential_writes, row.strided_writes, row.random_writes) = (write.sequential, write.strided, write.random);
+            (row.first_write_ns, row.last_write_ns) = (write.first_ns, write.last_ns);
+            (row.write_offset_min, row.write_offset_end) = (write.offset_min, write.offset_end);
+            (row.write_size_min, row.write_size_max) = (write.size_min, write.size_max);
+            row.write_latency_max_ns = write.latency_max_ns;
+            (row.write_sizes, row.write_latencies) = (write.sizes.text().map(Into::into), write.latencies.text().map(Into::into));
+            (row.write_inexact, row.write_unplaced) = (write.inexact, write.unplaced);
+        }
+    }
+
+    /// The sums in a row of a partial result, without ranges; `None` if they can be none's.
+    pub(crate) fn of_partial(row: &OwnerAccess<'_>) -> Option<Self> {
+        let read = Transfers {
+            calls: row.read_calls,
+            errors: row.read_errors,
+            bytes: row.read_bytes,
+            first_ns: row.first_read_ns,
+            last_ns: row.last_read_ns,
+            offset_min: row.read_offset_min,
+            offset_end: row.read_offset_end,
+            sequential: row.sequential_reads,
+            strided: row.strided_reads,
+            random: row.random_reads,
+            size_min: row.read_size_min,
+            size_max: row.read_size_max,
+            sizes: Histogram::of_text(row.read_sizes.as_deref())?,
+            time_ns: row.read_time_ns,
+            latency_max_ns: row.read_latency_max_ns,
+            latencies: Histogram::of_text(row.read_latencies.as_deref())?,
+            ranges: Ranges::default(),
+            inexact: row.read_inexact,
+            unplaced: row.read_unplaced,
+        };
+        let write = Transfers {
+            calls: row.write_calls,
+            errors: row.write_errors,
+            bytes: row.written_bytes,
+            first_ns: row.first_write_ns,
+            last_ns: row.last_write_ns,
+            offset_min: row.write_offset_min,
+            offset_end: row.write_offset_end,
+            sequential: row.sequential_writes,
+            strided: row.strided_writes,
+            random: row.random_writes,
+            size_min: row.write_size_min,
+            size_max: row.write_size_max,
+            sizes: Histogram::of_text(row.write_sizes.as_deref())?,
+            time_ns: row.write_time_ns,
+            latency_max_ns: row.write_latency_max_ns,
+            latencies: Histogram::of_text(row.write_latencies.as_deref())?,
+            ranges: Ranges::default(),
+            inexact: row.write_inexact,
+            unplaced: row.write_unplaced,
+        };
+        Some(Self {
+            read: row.reads.then(|| Box::new(read)),
+            write: row.writes.then(|| Box::new(write)),
+            opens: row.opens,
+            faults: row.faults,
+            mappings: row.mappings,
+            mapped: Lengths { bytes: row.mapped_bytes, count: row.mapped_count },
+            faulted: Lengths { bytes: row.faulted_bytes, count: row.faulted_count },
+            path: row.path_ns.zip(row.path.as_deref()).map(|(at, path)| (at, path.into())),
+            streams: Vec::new(),
+        })
     }
 
     /// From the first read or write to the end of the last.

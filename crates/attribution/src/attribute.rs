@@ -5,12 +5,12 @@
 //! `task_io`, `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and
 //! contradictions as diagnostics.
 //!
-//! **One pass.** Hosts are read one after the other, operations in the order in which they were
-//! written. Rows of processes and files are read in step with them, up to the time of the
-//! operations. Memory holds the live processes with the sums for the files that each used, the
-//! files in use, and four bytes for each process of the trace. The sums of a process are spilled
-//! when it is resolved (after its end), and sorted outside of memory ([`crate::sums`],
-//! [`crate::flow`]).
+//! **One pass for each host.** Operations are read in the order in which they were written. Rows of
+//! processes and files are read in step with them, up to the time of the operations. Memory holds
+//! the live processes with the sums for the files that each used, the files in use, and four bytes
+//! for each process of the host. The sums of a process are spilled when it is resolved (after its
+//! end), and sorted outside of memory ([`crate::sums`]). The result is a partial result
+//! ([`crate::partial`]), and [`crate::merge`] joins those of all hosts.
 //!
 //! **Every operation is assigned or has a reason** ([`Reason`]). So the bytes of all rows are the
 //! bytes of all operations, and together with the lost ones all that the kernel counted.
@@ -19,22 +19,27 @@ use std::collections::BTreeMap;
 
 use flowmine_dataset::{Dataset, HostRows, Transaction};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::losses::LostOperations;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 
 use crate::AttributionError;
 use crate::access::Access;
-use crate::clocks::Clocks;
+use crate::bytes::damaged;
+use crate::clocks::HostClock;
 use crate::entities::Entities;
 use crate::files::{Effect, File, FileEvent, Files, Order, Step, UNTOLD};
-use crate::flow::{Context, Steps};
+use crate::flow;
 use crate::groups::Groups;
-use crate::links::Links;
+use crate::links::HostLinks;
 use crate::listener::Listener;
+use crate::merge::Merging;
 use crate::names::LastNames;
 use crate::owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
+use crate::partial::tables::{OwningUser, ProcessOwner, names};
+use crate::partial::{InMemory, Summary, Tables};
 use crate::processes::{Belongs, ProcessSlot, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
-use crate::sums::{OfFile, Partials, Written};
+use crate::sums::{OfFile, ProcessAccesses, Written};
 
 /// Maximum number of files of one process in memory; then all are spilled.
 const ACCESSES: usize = 1 << 12;
@@ -42,8 +47,14 @@ const ACCESSES: usize = 1 << 12;
 const RANGES: usize = 1 << 16;
 /// Number of rows of `io_totals` that are read ahead.
 const TOTALS_AHEAD: usize = 1 << 14;
+/// What to do if two clusters had a job of the same number.
+const ADVICE_ON_CLUSTERS: &str = "trace with --environ SLURM_CLUSTER_NAME";
+/// All advice of diagnostics that a partial result can have.
+pub(crate) const ADVICE: [&str; 1] = [ADVICE_ON_CLUSTERS];
 /// Number in place of the owner of a process that is not resolved.
 const NOBODY_YET: u32 = u32::MAX;
+/// Number of the host of a partial result, which has one.
+const ONLY_HOST: u32 = 0;
 
 /// Numbers of items that [`attribute`] read and wrote.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +71,8 @@ pub struct Attributed {
     pub written: Written,
     /// Number of rows of `data_flow`.
     pub flows: u64,
+    /// Operations that the traces do not have.
+    pub lost: LostOperations,
     /// Diagnostics, such as findings that contradict each other.
     pub diagnostics: Diagnostics,
 }
@@ -73,7 +86,8 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     attribute_telling(dataset, entities, transaction, &mut ())
 }
 
-/// The same; also passes the rows of `links` and `data_flow` to a listener.
+/// The same; also passes the rows of `links` and `data_flow` to a listener. Hosts are read at the same
+/// time, one on each processor.
 ///
 /// # Errors
 /// As [`attribute`], or what the listener returns.
@@ -83,37 +97,30 @@ pub fn attribute_telling(
     transaction: &mut Transaction<'_>,
     listener: &mut dyn Listener,
 ) -> Result<Attributed, AttributionError> {
-    let hosts = all_hosts(dataset)?;
-    let clocks = Clocks::read(dataset, &hosts)?;
-    let mut all = All {
-        entities,
-        clocks: &clocks,
-        owners: Owners::default(),
-        owner_of: Vec::new(),
-        partials: Partials::default(),
-        steps: Steps::default(),
-        names: LastNames::default(),
-        groups: Groups::default(),
-        links: Links::telling(listener),
-        diagnostics: Diagnostics::default(),
-        operations: 0,
-        at: 0,
-    };
-    for (number, host) in hosts.iter().enumerate() {
-        Pass::new(&mut all, dataset, host, number as u32)?.run(dataset, transaction)?;
+    let hosts = hosts(dataset)?;
+    let mut merging = Merging::new(entities, listener);
+    flowmine_threads::in_order(
+        hosts.len(),
+        |number| partial_of(dataset, entities, &hosts[number], hosts.len()),
+        |partial| merging.add(&partial?, transaction),
+    )?;
+    merging.write(&hosts, transaction)
+}
+
+/// What one host contributes to the derived tables. `hosts` is the number of hosts of which that is
+/// asked at the same time, and bounds memory.
+///
+/// # Errors
+/// When the dataset or a temporary file cannot be read or written.
+pub fn partial_of(dataset: &Dataset, entities: &Entities, host: &str, hosts: usize) -> Result<InMemory, AttributionError> {
+    let clock = HostClock::read(dataset, host)?;
+    let mut made = Made::new(entities, &clock, hosts);
+    Pass::new(&mut made, dataset, host)?.run(dataset)?;
+    let (lost, lost_row) = crate::losses::of_host(dataset, host)?;
+    if let Some(row) = lost_row {
+        made.tables.push(names::LOST, &row)?;
     }
-    all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
-    all.links.of_untraced(entities, transaction)?;
-    let lost = crate::losses::rows(dataset)?;
-    let All { owners, owner_of, partials, steps, names, groups, links, mut diagnostics, operations, .. } = all;
-    let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
-    let mut written = partials.write(&owner_of, &resolved, &names, (&hosts, entities), lost, transaction)?;
-    let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
-    let (links, listener) = links.finish(transaction)?;
-    let flows = steps.write(&owner_of, &context, transaction, listener, &mut written.out_of_range)?;
-    written.out_of_range.report(&mut diagnostics);
-    let processes = owner_of.len() as u64;
-    Ok(Attributed { hosts: hosts.len(), operations, processes, links, written, flows, diagnostics })
+    made.finish(host, lost)
 }
 
 /// Whether the dataset holds rows of traces of any host.
@@ -121,11 +128,14 @@ pub fn attribute_telling(
 /// # Errors
 /// When the dataset cannot be read.
 pub fn has_traces(dataset: &Dataset) -> Result<bool, AttributionError> {
-    Ok(!all_hosts(dataset)?.is_empty())
+    Ok(!hosts(dataset)?.is_empty())
 }
 
 /// The hosts of all traces, in order.
-fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     let mut hosts = dataset.hosts_of::<Host<'static>>()?;
     hosts.extend(dataset.hosts_of::<Process<'static>>()?);
     hosts.extend(dataset.hosts_of::<IoEvent<'static>>()?);
@@ -136,29 +146,74 @@ fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     Ok(hosts)
 }
 
-/// State over all hosts: owners, processes, steps of files.
-struct All<'a> {
+/// What is made of the rows of a host.
+struct Made<'a> {
     entities: &'a Entities,
-    clocks: &'a Clocks,
+    clock: &'a HostClock,
     owners: Owners,
     /// The provisional owner of each process, by serial number.
     owner_of: Vec<u32>,
-    partials: Partials,
-    steps: Steps,
+    accesses: ProcessAccesses,
     names: LastNames,
     groups: Groups,
-    links: Links<'a>,
+    links: HostLinks,
     diagnostics: Diagnostics,
+    tables: Tables,
+    /// Number of operations so far, by which operations are ordered.
     operations: u64,
-    /// A number that grows with each operation, by which operations are ordered.
-    at: u64,
+}
+
+impl<'a> Made<'a> {
+    fn new(entities: &'a Entities, clock: &'a HostClock, hosts: usize) -> Self {
+        Self {
+            entities,
+            clock,
+            owners: Owners::default(),
+            owner_of: Vec::new(),
+            accesses: ProcessAccesses::default(),
+            names: LastNames::default(),
+            groups: Groups::default(),
+            links: HostLinks::default(),
+            diagnostics: Diagnostics::default(),
+            tables: Tables::beside(flowmine_threads::count(hosts)),
+            operations: 0,
+        }
+    }
+
+    /// Decides what could not be decided before all rows of the host were read.
+    fn finish(self, host: &str, lost: LostOperations) -> Result<InMemory, AttributionError> {
+        let Self { entities, clock, owners, owner_of, accesses, names: renamed, mut groups, diagnostics, mut tables, operations, .. } =
+            self;
+        diagnostics.rows("", None).try_for_each(|row| tables.push(names::DIAGNOSTICS, &row))?;
+        let mut of_groups = Diagnostics::default();
+        groups.decide(entities, host, &mut of_groups, &mut tables)?;
+        of_groups.rows("", None).try_for_each(|row| tables.push(names::GROUP_DIAGNOSTICS, &row))?;
+        let owners = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
+        for (owner, sums) in owners.all.iter().zip(&owners.sums) {
+            tables.push(names::OWNERS, &owner.row(sums))?;
+        }
+        for provisional in &owner_of {
+            let owner = damaged(owners.of.get(*provisional as usize))?;
+            tables.push(names::PROCESSES, &ProcessOwner { owner: (*owner).into(), ..ProcessOwner::default() })?;
+        }
+        owners.users.iter().try_for_each(|uid| tables.push(names::USERS, &OwningUser { uid: *uid, ..OwningUser::default() }))?;
+        accesses.gather(&owner_of, &owners, &mut tables)?;
+        renamed.each_row(|row| tables.push(names::RENAMED, row))?;
+        let summary = Summary {
+            operations,
+            processes: owner_of.len() as u64,
+            clock_doubt_ns: clock.doubt_ns(),
+            lost_operations: lost.count,
+            lost_bytes: lost.bytes,
+        };
+        tables.finish(host, summary)
+    }
 }
 
 /// Reads the rows of one host in the order of their times.
 struct Pass<'a, 'b, 'd> {
-    all: &'b mut All<'a>,
+    all: &'b mut Made<'a>,
     host: String,
-    number: u32,
     told_processes: HostRows<'d, Process<'static>>,
     told_files: HostRows<'d, TracedFile<'static>>,
     told_totals: HostRows<'d, IoTotal<'static>>,
@@ -175,11 +230,10 @@ struct Pass<'a, 'b, 'd> {
 }
 
 impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
-    fn new(all: &'b mut All<'a>, dataset: &'d Dataset, host: &str, number: u32) -> Result<Self, AttributionError> {
+    fn new(all: &'b mut Made<'a>, dataset: &'d Dataset, host: &str) -> Result<Self, AttributionError> {
         Ok(Self {
             all,
             host: host.to_owned(),
-            number,
             told_processes: dataset.host_rows(host)?,
             told_files: dataset.host_rows(host)?,
             told_totals: dataset.host_rows(host)?,
@@ -194,32 +248,32 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         })
     }
 
-    fn run(mut self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn run(mut self, dataset: &Dataset) -> Result<(), AttributionError> {
         let host = self.host.clone();
         dataset.read_host::<FileEvent<'static>, AttributionError>(&host, |event| {
-            self.totals(event.start_ns, transaction)?;
-            self.event(&event, transaction)
+            self.totals(event.start_ns)?;
+            self.event(&event)
         })?;
-        self.totals(i64::MAX, transaction)?;
-        self.read_along(i64::MAX, transaction)?;
+        self.totals(i64::MAX)?;
+        self.read_along(i64::MAX)?;
         for slot in self.processes.unresolved() {
-            self.resolve(slot, transaction)?;
+            self.resolve(slot)?;
         }
-        let (all, number) = (self.all, self.number);
-        self.files.forget_all(|file, files| spill(all, number, file, files))
+        let all = self.all;
+        self.files.forget_all(|file, files| spill(all, file, files))
     }
 
     /// Reads the rows of processes and files that had begun by a time, and resolves the processes
     /// that had ended well before.
-    fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn read_along(&mut self, until_ns: i64) -> Result<(), AttributionError> {
         while self.next_file_ns <= until_ns {
             match self.told_files.peek()? {
                 Some(row) if row.first_seen_ns <= until_ns => {
                     let numbers = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
                     self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref(), row.size_bytes);
                     self.told_files.advance();
-                    let (all, number) = (&mut *self.all, self.number);
-                    self.files.forget_unused(|file, files| spill(all, number, file, files))?;
+                    let all = &mut *self.all;
+                    self.files.forget_unused(|file, files| spill(all, file, files))?;
                 }
                 next => {
                     self.next_file_ns = next.map_or(i64::MAX, |row| row.first_seen_ns);
@@ -248,36 +302,35 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             // Without operations time goes on with the processes.
             if until_ns == i64::MAX {
                 self.now_ns = self.now_ns.max(began);
-                self.resolve_ended(transaction)?;
+                self.resolve_ended()?;
             }
         }
         Ok(())
     }
 
-    fn resolve_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn resolve_ended(&mut self) -> Result<(), AttributionError> {
         while let Some(slot) = self.processes.next_ended(self.now_ns) {
-            self.resolve(slot, transaction)?;
+            self.resolve(slot)?;
         }
         Ok(())
     }
 
     /// Advances the time to an operation.
-    fn advance(&mut self, start_ns: i64, end_ns: i64, transaction: &mut Transaction<'_>) -> Result<Order, AttributionError> {
+    fn advance(&mut self, start_ns: i64, end_ns: i64) -> Result<Order, AttributionError> {
         self.all.operations += 1;
-        self.all.at += 1;
         if start_ns >= self.next_process_ns.min(self.next_file_ns) {
-            self.read_along(start_ns, transaction)?;
+            self.read_along(start_ns)?;
         }
         if end_ns > self.now_ns {
             self.now_ns = end_ns;
-            self.resolve_ended(transaction)?;
+            self.resolve_ended()?;
         }
-        Ok((self.now_ns, self.all.at))
+        Ok((self.now_ns, self.all.operations))
     }
 
-    fn event(&mut self, event: &FileEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn event(&mut self, event: &FileEvent<'_>) -> Result<(), AttributionError> {
         let end_ns = event.end_ns.unwrap_or(event.start_ns);
-        let now = self.advance(event.start_ns, end_ns, transaction)?;
+        let now = self.advance(event.start_ns, end_ns)?;
         match &*event.op {
             "delete" | "rename" | "link" => {
                 for file in self.files.moved(event) {
@@ -343,9 +396,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     /// Notes that an operation gave another name to a file.
     fn named(&mut self, at: u32, now: Order) -> Result<(), AttributionError> {
         let Some(file) = self.files.peek(at) else { return Ok(()) };
-        self.all.names.put(self.number, file.key, &file.names);
-        let order = (self.all.clocks.correct(self.number, now.0), now.1);
-        self.all.steps.name(self.number, file, shared(file, &self.files), order)
+        self.all.names.put(ONLY_HOST, file.key, &file.names);
+        let order = (self.all.clock.correct(now.0), now.1);
+        flow::put_name(file, shared(file, &self.files), order, &mut self.all.tables)
     }
 
     /// Notes that a process made a file, which may be a declared output of a job of its engine.
@@ -353,14 +406,14 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let Some((run, jobs)) = event.process_start_ns.and_then(|start| self.processes.jobs_above((event.pid, start))) else { return };
         let makers = engine::with_output(&run, path, self.all.entities);
         if !makers.is_empty() {
-            self.all.groups.made(self.number, &jobs, makers, path);
+            self.all.groups.made(&jobs, makers, path);
         }
     }
 
     /// Adds the sums of operations that had ended by a time: a trace without single operations has
     /// them for each process and open file. They are reported some seconds later and in any order,
     /// so that thousands of them are read ahead.
-    fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn totals(&mut self, until_ns: i64) -> Result<(), AttributionError> {
         while self.next_total_ns <= until_ns {
             while self.totals_ahead.len() < TOTALS_AHEAD {
                 let Some(total) = self.told_totals.peek()?.map(IoTotal::into_owned) else { break };
@@ -371,7 +424,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             match self.totals_ahead.first_entry() {
                 Some(first) if first.key().0 <= until_ns => {
                     let total = first.remove();
-                    self.total(&total, transaction)?;
+                    self.total(&total)?;
                 }
                 next => {
                     self.next_total_ns = next.map_or(i64::MAX, |next| next.key().0);
@@ -382,8 +435,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    fn total(&mut self, total: &IoTotal<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
-        let now = self.advance(total.first_ns, total.last_ns, transaction)?;
+    fn total(&mut self, total: &IoTotal<'_>) -> Result<(), AttributionError> {
+        let now = self.advance(total.first_ns, total.last_ns)?;
         let owner_of = &mut self.all.owner_of;
         let of = self.processes.of_operation(total.pid, total.process_start_ns, || serial(owner_of));
         let file = self.files.numbered((total.device, total.inode, total.generation.unwrap_or(UNTOLD)));
@@ -423,7 +476,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), AttributionError> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         if let Some((epoch, steps)) = file.take(process, effect, start_ns, end_ns, now) {
-            spill_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
+            spill_steps(self.all, &self.files, at, epoch, &steps)?;
         }
         Ok(())
     }
@@ -438,19 +491,19 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 spill_access(self.all, &mut self.files, process, file, access)?;
                 self.files.unused(file);
             }
-            let (all, number) = (&mut *self.all, self.number);
-            return self.files.forget_unused(|file, files| spill(all, number, file, files));
+            let all = &mut *self.all;
+            return self.files.forget_unused(|file, files| spill(all, file, files));
         }
         for (file, access) in &mut node.accesses {
             if let Some(file) = self.files.get(*file) {
-                self.all.partials.put_ranges(process, &file.key, access)?;
+                self.all.accesses.put_ranges(process, &file.key, access)?;
             }
         }
         Ok(())
     }
 
     /// Decides to what a process belongs, when it or the trace has ended.
-    fn resolve(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn resolve(&mut self, slot: u32) -> Result<(), AttributionError> {
         let belongs = self.processes.belongs(slot, self.all.entities);
         self.spill_accesses(slot, true)?;
         let Some(key) = self.processes.get(slot).map(|node| node.key) else { return Ok(()) };
@@ -459,7 +512,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let all = &mut *self.all;
         let facts = node.facts.clone().unwrap_or_default();
         let started_ns = facts.started_ns;
-        let group = all.groups.of_process(self.number, &facts, key, node.cgroup_id, &jobs, &belongs);
+        let group = all.groups.of_process(&facts, key, node.cgroup_id, &jobs, &belongs);
         for (a, b, holds) in &belongs.contradictions {
             let said = contradiction(&self.host, key.0, all.entities, a, b, *holds);
             match group.filter(|_| !holds && !jobs.is_empty()) {
@@ -482,7 +535,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             group: group.filter(|_| belongs.task.is_none()),
             unassigned: None,
             uid: None,
-            host: self.number,
+            host: ONLY_HOST,
         };
         if !owner.is_somebody() {
             owner.uid = node.uid;
@@ -495,7 +548,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             });
         }
         if let Some(facts) = &node.facts {
-            all.links.of_process(facts, &belongs, &owner, all.entities, transaction)?;
+            all.links.of_process(facts, &belongs, &owner, all.entities, &mut all.tables)?;
         }
         let number = all.owners.number(owner);
         all.owner_of[node.serial as usize] = number;
@@ -524,25 +577,25 @@ fn serial(owner_of: &mut Vec<u32>) -> u32 {
     owner_of.len() as u32 - 1
 }
 
-fn spill_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
+fn spill_access(all: &mut Made<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
     let Some((key, path)) = files.get(at).map(|file| (file.key, file.names.last().map(str::to_owned))) else { return Ok(()) };
     let of_file = OfFile { key, file_system: files.file_system(key.device), path: path.as_deref() };
-    all.partials.put(process, of_file, access)
+    all.accesses.put(process, of_file, access)
 }
 
-fn spill_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
+fn spill_steps(all: &mut Made<'_>, files: &Files, at: u32, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
     let Some(file) = files.peek(at) else { return Ok(()) };
-    let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
-    all.steps.put(host, file, shared(file, files), epoch, steps)
+    let epoch = (all.clock.correct(epoch.0), epoch.1);
+    flow::put_steps(file, shared(file, files), epoch, steps, &mut all.tables)
 }
 
 /// Spills a file that is removed from memory: its last epoch, and its known properties.
-fn spill(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), AttributionError> {
+fn spill(all: &mut Made<'_>, mut file: File, files: &Files) -> Result<(), AttributionError> {
     if let Some((epoch, steps)) = file.take_steps() {
-        let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
-        all.steps.put(host, &file, shared(&file, files), epoch, &steps)?;
+        let epoch = (all.clock.correct(epoch.0), epoch.1);
+        flow::put_steps(&file, shared(&file, files), epoch, &steps, &mut all.tables)?;
     }
-    all.steps.header(host, &file, shared(&file, files))
+    flow::put_header(&file, shared(&file, files), &mut all.tables)
 }
 
 /// Returns the type of the file system of a file that other hosts may have; `None` for other files.
@@ -578,7 +631,7 @@ fn owner_job(
                     "process {pid} of {host} belongs to a job {} that {} and {} both had at that time",
                     claim.id, first.cluster, second.cluster
                 );
-                diagnostics.push(Diagnostic::warning("job_ambiguous", message).advise("trace with --environ SLURM_CLUSTER_NAME"));
+                diagnostics.push(Diagnostic::warning("job_ambiguous", message).advise(ADVICE_ON_CLUSTERS));
             }
             if let Some(cluster) = claim.cluster.as_deref().filter(|_| several.is_empty())
                 && let Some(other) = entities.jobs.find(claim.id, None, at_ns).first().map(|at| entities.jobs.get(*at))

@@ -14,7 +14,7 @@ use crate::AttributionError;
 
 flowmine_schema::columns! {
     /// When a traced host had begun to run.
-    struct Boot of Host { host, trace_ns, boot_offset_ns }
+    struct Boot of Host { trace_ns, boot_offset_ns }
 }
 
 /// Assumed difference of clocks that are not known to be synchronised, in nanoseconds.
@@ -22,7 +22,7 @@ const UNSYNCHRONISED_NS: i64 = 1_000_000_000;
 
 /// Known properties of one host's clock.
 #[derive(Debug, Clone, Default)]
-struct HostClock {
+pub struct HostClock {
     /// UTC of the trace, and by the clock.
     readings: Vec<(i64, i64)>,
     error_ns: i64,
@@ -44,43 +44,36 @@ impl HostClock {
     }
 }
 
-/// The clocks of all hosts, by their numbers.
-#[derive(Debug, Default)]
-pub struct Clocks(Vec<HostClock>);
-
-impl Clocks {
-    /// Reads the tables `hosts` and `clocks`.
+impl HostClock {
+    /// Reads the rows of a host in the tables `hosts` and `clocks`.
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn read(dataset: &Dataset, hosts: &[String]) -> Result<Self, AttributionError> {
-        let number: FxHashMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.as_str(), at)).collect();
-        let mut clocks = vec![HostClock::default(); hosts.len()];
-        let mut offsets: FxHashMap<(usize, i64), i64> = FxHashMap::default();
-        dataset.read::<Boot<'static>, AttributionError>(|row| {
-            if let (Some(&at), Some(offset)) = (number.get(&*row.host), row.boot_offset_ns) {
-                offsets.insert((at, row.trace_ns), offset);
+    pub fn read(dataset: &Dataset, host: &str) -> Result<Self, AttributionError> {
+        let mut clock = Self::default();
+        let mut offsets: FxHashMap<i64, i64> = FxHashMap::default();
+        dataset.read_of_host::<Boot<'static>, AttributionError>(host, |row| {
+            if let Some(offset) = row.boot_offset_ns {
+                offsets.insert(row.trace_ns, offset);
             }
             Ok(())
         })?;
-        dataset.read::<Clock<'static>, AttributionError>(|row| {
-            let Some(&at) = number.get(&*row.host) else { return Ok(()) };
-            let clock = &mut clocks[at];
+        dataset.read_of_host::<Clock<'static>, AttributionError>(host, |row| {
             clock.error_ns = clock.error_ns.max(row.error_ns);
             clock.unsynchronised |= row.synchronised != Some(true);
-            if let Some(offset) = offsets.get(&(at, row.trace_ns)) {
+            if let Some(offset) = offsets.get(&row.trace_ns) {
                 let of_trace = row.boot_ns.saturating_add(*offset);
                 clock.readings.push((of_trace, row.real_ns));
             }
             Ok(())
         })?;
-        clocks.iter_mut().for_each(HostClock::forward);
-        Ok(Self(clocks))
+        clock.forward();
+        Ok(clock)
     }
 
     /// A time of a trace by the host's clock at that moment.
-    pub fn correct(&self, host: u32, ns: i64) -> i64 {
-        let Some(HostClock { readings, .. }) = self.0.get(host as usize) else { return ns };
+    pub fn correct(&self, ns: i64) -> i64 {
+        let readings = &self.readings;
         let after = readings.partition_point(|(at, _)| *at <= ns);
         let before = after.checked_sub(1).map(|at| readings[at]);
         match (before, readings.get(after)) {
@@ -96,10 +89,9 @@ impl Clocks {
         }
     }
 
-    /// Returns the maximum error of a host's clock, in nanoseconds.
-    pub fn doubt_ns(&self, host: u32) -> i64 {
-        let Some(clock) = self.0.get(host as usize) else { return UNSYNCHRONISED_NS };
-        clock.error_ns.saturating_add(if clock.unsynchronised { UNSYNCHRONISED_NS } else { 0 })
+    /// Returns the maximum error of the clock, in nanoseconds.
+    pub fn doubt_ns(&self) -> i64 {
+        self.error_ns.saturating_add(if self.unsynchronised { UNSYNCHRONISED_NS } else { 0 })
     }
 }
 
@@ -110,19 +102,17 @@ mod tests {
     #[test]
     fn between_two_readings_the_correction_is_interpolated() {
         let clock = HostClock { readings: vec![(1000, 1000), (2000, 2100)], error_ns: 5, unsynchronised: false };
-        let clocks = Clocks(vec![clock]);
-        assert_eq!([0, 1000, 1500, 2000, 9000].map(|ns| clocks.correct(0, ns)), [0, 1000, 1550, 2100, 9100]);
-        assert_eq!((clocks.doubt_ns(0), clocks.doubt_ns(1)), (5, UNSYNCHRONISED_NS));
+        assert_eq!([0, 1000, 1500, 2000, 9000].map(|ns| clock.correct(ns)), [0, 1000, 1550, 2100, 9100]);
+        assert_eq!(clock.doubt_ns(), 5);
     }
 
     #[test]
     fn a_clock_that_is_set_back_keeps_the_order_of_its_host() {
         let mut clock = HostClock { readings: vec![(3000, 1100), (1000, 1000), (2000, 100)], error_ns: 5, unsynchronised: false };
         clock.forward();
-        let clocks = Clocks(vec![clock]);
-        let corrected: Vec<i64> = (0..5000).step_by(7).map(|ns| clocks.correct(0, ns)).collect();
+        let corrected: Vec<i64> = (0..5000).step_by(7).map(|ns| clock.correct(ns)).collect();
         assert!(corrected.is_sorted(), "{corrected:?}");
-        assert_eq!((clocks.correct(0, 4000), clocks.doubt_ns(0)), (2100, 900));
+        assert_eq!((clock.correct(4000), clock.doubt_ns()), (2100, 900));
     }
 
     #[test]
@@ -130,8 +120,7 @@ mod tests {
         for readings in [vec![(i64::MIN, i64::MAX), (i64::MAX, i64::MIN)], vec![(i64::MIN, i64::MIN), (0, i64::MAX), (i64::MAX, 0)]] {
             let mut clock = HostClock { readings, ..HostClock::default() };
             clock.forward();
-            let clocks = Clocks(vec![clock]);
-            let corrected = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX].map(|ns| clocks.correct(0, ns));
+            let corrected = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX].map(|ns| clock.correct(ns));
             assert!(corrected.is_sorted(), "{corrected:?}");
         }
     }

@@ -9,4 +9,7 @@ pub enum AttributionError {
     /// Rows that are spilled for a while could not be.
     #[error("{0}")]
     Temporary(flowmine_spill::SpillError),
+    /// A partial result was refused.
+    #[error(transparent)]
+    Partial(#[from] crate::partial::PartialError),
 }

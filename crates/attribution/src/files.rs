@@ -52,6 +52,13 @@ impl FileKey {
         [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put_ordered(number, key));
     }
 
+    /// The file with the numbers in the columns of a row; `None` if they cannot be one's.
+    pub(crate) fn of(device: Option<i64>, inode: Option<i64>, generation: Option<i64>, incarnation: i64) -> Option<Self> {
+        let untold = |number: Option<i64>| number.unwrap_or(UNTOLD);
+        let incarnation = u32::try_from(incarnation).ok()?;
+        Some(Self { device: untold(device), inode: untold(inode), generation: untold(generation), incarnation })
+    }
+
     /// The number; `None` where it is [`UNTOLD`].
     pub fn told(number: i64) -> Option<i64> {
         (number != UNTOLD).then_some(number)
@@ -64,7 +71,7 @@ pub const UNTOLD: i64 = i64::MIN;
 /// Sums of the operations of a process on a file in one epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The process, by its serial number.
+    /// The process, by its serial number; when hosts are merged, its owner's number.
     pub process: u32,
     /// Origin of the version, if this process began it by truncating or creating the file.
     pub truncated: bool,

@@ -17,22 +17,16 @@ use rustc_hash::FxHashMap;
 
 use crate::AttributionError;
 use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
-use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
 use crate::listener::Listener;
 use crate::out_of_range::OutOfRange;
 use crate::owners::{Owner, ResolvedOwners};
+use crate::partial::Tables;
+use crate::partial::tables::{FileStep, names};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
-
-/// The steps of all files, spilled.
-#[derive(Default)]
-pub struct Steps {
-    sorter: Sorter,
-    key: Vec<u8>,
-}
 
 const HEADER: u8 = 0;
 const STEP: u8 = 1;
@@ -40,55 +34,140 @@ const NAME: u8 = 2;
 /// Length of a place in the order within a key.
 const ORDER: usize = 16;
 
+/// A row of a host's partial result about a file, without what happened to it.
+fn row_of<'r>(kind: u8, file: &File, shared: Option<&'r str>, at: Order) -> FileStep<'r> {
+    FileStep {
+        kind: kind.into(),
+        shared: shared.map(Into::into),
+        device: FileKey::told(file.key.device),
+        inode: FileKey::told(file.key.inode),
+        generation: FileKey::told(file.key.generation),
+        incarnation: file.key.incarnation.into(),
+        at_ns: at.0,
+        at: at.1 as i64,
+        ..FileStep::default()
+    }
+}
+
+/// Puts the steps of an epoch of a file into a host's partial result.
+///
+/// # Errors
+/// When the temporary file cannot be written.
+pub fn put_steps(file: &File, shared: Option<&str>, epoch: Order, steps: &[Step], tables: &mut Tables) -> Result<(), AttributionError> {
+    for step in steps {
+        let row = FileStep {
+            process: Some(step.process.into()),
+            truncated: step.truncated,
+            created: step.created,
+            written_bytes: step.written,
+            first_write_ns: step.first_write_ns,
+            last_write_ns: step.last_write_ns,
+            read_bytes: step.read,
+            first_read_ns: step.first_read_ns,
+            last_read_ns: step.last_read_ns,
+            first_write_at_ns: step.first_write_at.0,
+            first_write_at: step.first_write_at.1 as i64,
+            last_write_at_ns: step.last_write_at.0,
+            last_write_at: step.last_write_at.1 as i64,
+            first_read_at_ns: step.first_read_at.0,
+            first_read_at: step.first_read_at.1 as i64,
+            ..row_of(STEP, file, shared, epoch)
+        };
+        tables.push(names::STEPS, &row)?;
+    }
+    Ok(())
+}
+
+/// Puts the last name of a file, which a process gave to it, into a host's partial result.
+///
+/// # Errors
+/// When the temporary file cannot be written.
+pub fn put_name(file: &File, shared: Option<&str>, at: Order, tables: &mut Tables) -> Result<(), AttributionError> {
+    tables.push(names::STEPS, &FileStep { path: file.names.last().map(Into::into), ..row_of(NAME, file, shared, at) })
+}
+
+/// Puts the known properties of a file into a host's partial result.
+///
+/// # Errors
+/// When the temporary file cannot be written.
+pub fn put_header(file: &File, shared: Option<&str>, tables: &mut Tables) -> Result<(), AttributionError> {
+    let numbers: Vec<String> = file.paths.iter().map(|path| format!("{path:x}")).collect();
+    let row = FileStep {
+        path: file.names.first().map(Into::into),
+        path_numbers: (!numbers.is_empty()).then(|| numbers.join(" ").into()),
+        ..row_of(HEADER, file, shared, (i64::MIN, 0))
+    };
+    tables.push(names::STEPS, &row)
+}
+
+/// The steps of all files of all hosts, spilled.
+#[derive(Default)]
+pub struct Steps {
+    sorter: Sorter,
+    key: Vec<u8>,
+}
+
+/// A host whose steps are added, and what its numbers are among those of all hosts.
+pub struct StepsOf<'h> {
+    /// The host's number.
+    pub host: u32,
+    /// Number of operations of the hosts before it.
+    pub operations_before: u64,
+    /// The owner of each of its processes, by the number that the owner has among all.
+    pub owner_of: &'h [u32],
+}
+
 impl Steps {
-    /// Puts away the steps of an epoch.
+    /// Takes a row of a host's partial result; false if it refers to nothing.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn put(&mut self, host: u32, file: &File, shared: Option<&str>, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
-        self.place(host, &file.key, shared, epoch);
-        for step in steps {
-            let put = self.sorter.push(&self.key, |bytes| {
-                bytes.push(STEP);
-                put_unsigned(host.into(), bytes);
-                file.key.put(bytes);
-                step.put(bytes);
-            });
-            put.map_err(AttributionError::Temporary)?;
+    pub fn put(&mut self, of: &StepsOf<'_>, row: &FileStep<'_>) -> Result<bool, AttributionError> {
+        let Some(key) = FileKey::of(row.device, row.inode, row.generation, row.incarnation) else { return Ok(false) };
+        // Operations are counted from 1: 0 is none.
+        let order = |ns: i64, at: i64| (ns, if at == 0 { 0 } else { (at as u64).saturating_add(of.operations_before) });
+        let mut bytes = Vec::new();
+        match u8::try_from(row.kind) {
+            Ok(HEADER) => {
+                put_text(row.path.as_deref(), &mut bytes);
+                let numbers: Option<Vec<u64>> = row
+                    .path_numbers
+                    .as_deref()
+                    .map_or(Some(Vec::new()), |text| text.split(' ').map(|number| u64::from_str_radix(number, 16).ok()).collect());
+                let Some(numbers) = numbers else { return Ok(false) };
+                put_unsigned(numbers.len() as u64, &mut bytes);
+                numbers.into_iter().for_each(|number| put_unsigned(number, &mut bytes));
+            }
+            Ok(NAME) if row.path.is_some() => put_text(row.path.as_deref(), &mut bytes),
+            Ok(STEP) => {
+                let process = row.process.and_then(|process| usize::try_from(process).ok());
+                let Some(owner) = process.and_then(|process| of.owner_of.get(process)) else { return Ok(false) };
+                let step = Step {
+                    process: *owner,
+                    truncated: row.truncated,
+                    created: row.created,
+                    written: row.written_bytes,
+                    first_write_ns: row.first_write_ns,
+                    last_write_ns: row.last_write_ns,
+                    read: row.read_bytes,
+                    first_read_ns: row.first_read_ns,
+                    last_read_ns: row.last_read_ns,
+                    first_write_at: order(row.first_write_at_ns, row.first_write_at),
+                    last_write_at: order(row.last_write_at_ns, row.last_write_at),
+                    first_read_at: order(row.first_read_at_ns, row.first_read_at),
+                };
+                step.put(&mut bytes);
+            }
+            _ => return Ok(false),
         }
-        Ok(())
-    }
-
-    /// Puts away that a process gave the last name to a file.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be written.
-    pub fn name(&mut self, host: u32, file: &File, shared: Option<&str>, at: Order) -> Result<(), AttributionError> {
-        self.place(host, &file.key, shared, at);
-        let put = self.sorter.push(&self.key, |bytes| {
-            bytes.push(NAME);
-            put_unsigned(host.into(), bytes);
-            file.key.put(bytes);
-            put_text(file.names.last(), bytes);
+        self.place(of.host, &key, row.shared.as_deref(), order(row.at_ns, row.at));
+        let put = self.sorter.push(&self.key, |record| {
+            record.push(row.kind as u8);
+            put_unsigned(of.host.into(), record);
+            key.put(record);
+            record.extend_from_slice(&bytes);
         });
-        put.map_err(AttributionError::Temporary)
-    }
-
-    /// Spills the known properties of a file.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be written.
-    pub fn header(&mut self, host: u32, file: &File, shared: Option<&str>) -> Result<(), AttributionError> {
-        self.place(host, &file.key, shared, (i64::MIN, 0));
-        let put = self.sorter.push(&self.key, |bytes| {
-            bytes.push(HEADER);
-            put_unsigned(host.into(), bytes);
-            file.key.put(bytes);
-            put_text(file.names.first(), bytes);
-            put_unsigned(file.paths.len() as u64, bytes);
-            file.paths.iter().for_each(|path| put_unsigned(*path, bytes));
-        });
-        put.map_err(AttributionError::Temporary)
+        put.map_err(AttributionError::Temporary).map(|()| true)
     }
 
     /// Files that may be the same on several hosts are sorted next to each other.
@@ -117,7 +196,6 @@ impl Steps {
     /// the listener returns.
     pub fn write(
         self,
-        owner_of: &[u32],
         context: &Context<'_>,
         transaction: &mut Transaction<'_>,
         listener: &mut dyn Listener,
@@ -136,7 +214,7 @@ impl Steps {
                 of_file = file.unwrap_or_default().to_vec();
             }
             let Some((key, record)) = next else { break };
-            damaged(copies.take(key, record, owner_of, context, &mut flows))??;
+            damaged(copies.take(key, record, context, &mut flows))??;
         }
         flows.write(transaction, listener, out_of_range)
     }
@@ -148,8 +226,8 @@ pub struct Context<'a> {
     pub resolved: &'a ResolvedOwners,
     /// Names of the hosts, by their numbers.
     pub hosts: &'a [String],
-    /// The clocks of the hosts.
-    pub clocks: &'a Clocks,
+    /// Maximum error of the clock of each host, in nanoseconds.
+    pub clock_doubts: &'a [i64],
     /// The tasks and jobs of which owners are made.
     pub entities: &'a Entities,
 }
@@ -215,14 +293,7 @@ impl Parts {
 }
 
 impl Copies {
-    fn take(
-        &mut self,
-        key: &[u8],
-        mut record: &[u8],
-        owner_of: &[u32],
-        context: &Context<'_>,
-        flows: &mut Flows,
-    ) -> Option<Result<(), AttributionError>> {
+    fn take(&mut self, key: &[u8], mut record: &[u8], context: &Context<'_>, flows: &mut Flows) -> Option<Result<(), AttributionError>> {
         let kind = crate::bytes::take_byte(&mut record)?;
         let host = take_unsigned(&mut record)? as u32;
         let file = FileKey::take(&mut record)?;
@@ -243,7 +314,7 @@ impl Copies {
             return self.named(at, record).map(Ok);
         }
         let step = Step::take(&mut record)?;
-        let owner = *owner_of.get(step.process as usize).and_then(|owner| context.resolved.of.get(*owner as usize))?;
+        let owner = *context.resolved.of.get(step.process as usize)?;
         let at = self.top(at);
         let file = &mut self.files[at];
         let epoch = &key[key.len().saturating_sub(ORDER)..];
@@ -392,7 +463,8 @@ impl OneFile {
             (Some(writer), Some(reader)) if host_of(&writer) != host_of(&reader) => {
                 let gap = reader.first_ns.zip(writer.last_ns).map(|(read, wrote)| read.saturating_sub(wrote));
                 gap.is_none_or(|gap| {
-                    gap < context.clocks.doubt_ns(host_of(&writer)).saturating_add(context.clocks.doubt_ns(host_of(&reader)))
+                    let doubt = |part: &VersionUse| context.clock_doubts.get(host_of(part) as usize).copied().unwrap_or(i64::MAX);
+                    gap < doubt(&writer).saturating_add(doubt(&reader))
                 })
             }
             _ => false,

@@ -8,11 +8,10 @@
 //! ones. A group in which scripts of two tasks were opened belongs to neither, and gives a
 //! diagnostic. A child of an engine, with all that it starts, is the job of the engine
 //! (`rules/engine.rs`) that declares the outputs that are made there, and that began and ended as
-//! the child did. This is decided when all hosts have been read.
+//! the child did. This is decided when the host has been read.
 
 use std::collections::BTreeMap;
 
-use flowmine_dataset::Transaction;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;
@@ -20,7 +19,8 @@ use rustc_hash::FxHashMap;
 use crate::AttributionError;
 use crate::attribute::refuted;
 use crate::entities::Entities;
-use crate::links::Links;
+use crate::partial::Tables;
+use crate::partial::tables::names;
 use crate::processes::{Belongs, Key};
 use crate::rules::{self, Claim, Facts, Strength, engine, plausible, process_tree, work_directory};
 
@@ -43,7 +43,6 @@ enum Id {
 
 #[derive(Debug)]
 struct Group {
-    host: u32,
     id: Id,
     /// When its first process started, in nanoseconds since 1970.
     oldest_ns: Option<i64>,
@@ -77,25 +76,25 @@ struct Child {
     told: Option<u32>,
 }
 
-/// The groups of processes of all hosts that may belong to one task each.
+/// The groups of processes of a host that may belong to one task each.
 #[derive(Debug, Default)]
 pub struct Groups {
     all: Vec<Group>,
-    numbers: FxHashMap<(u32, Id), u32>,
+    numbers: FxHashMap<Id, u32>,
 }
 
 impl Groups {
-    fn number(&mut self, host: u32, id: Id) -> u32 {
+    fn number(&mut self, id: Id) -> u32 {
         let all = &mut self.all;
-        *self.numbers.entry((host, id.clone())).or_insert_with(|| {
-            all.push(Group { host, id, oldest_ns: None, claims: BTreeMap::new(), task: None, job: Job::default() });
+        *self.numbers.entry(id.clone()).or_insert_with(|| {
+            all.push(Group { id, oldest_ns: None, claims: BTreeMap::new(), task: None, job: Job::default() });
             all.len() as u32 - 1
         })
     }
 
     /// The group of the innermost of the jobs that a process is in.
-    fn of_jobs(&mut self, host: u32, jobs: &[Key]) -> Option<u32> {
-        let numbers: Vec<u32> = jobs.iter().map(|job| self.number(host, Id::Job(*job))).collect();
+    fn of_jobs(&mut self, jobs: &[Key]) -> Option<u32> {
+        let numbers: Vec<u32> = jobs.iter().map(|job| self.number(Id::Job(*job))).collect();
         for pair in numbers.windows(2) {
             self.all[pair[0] as usize].job.outer = Some(pair[1]);
         }
@@ -104,23 +103,15 @@ impl Groups {
 
     /// Returns the group of a process, and adds the claims of the process to it. `jobs` are the
     /// children of engines that it is or descends from, the innermost first.
-    pub fn of_process(
-        &mut self,
-        host: u32,
-        facts: &Facts,
-        key: Key,
-        cgroup_id: Option<i64>,
-        jobs: &[Key],
-        belongs: &Belongs,
-    ) -> Option<u32> {
+    pub fn of_process(&mut self, facts: &Facts, key: Key, cgroup_id: Option<i64>, jobs: &[Key], belongs: &Belongs) -> Option<u32> {
         let number = match belongs.container.as_ref().map(|finding| &finding.claim) {
             Some(Claim::Container(id)) => {
                 let user = belongs.user.clone().filter(|_| rules::is_container_of_user(facts));
-                self.number(host, Id::Container(id.clone(), user))
+                self.number(Id::Container(id.clone(), user))
             }
-            _ => match self.of_jobs(host, jobs) {
+            _ => match self.of_jobs(jobs) {
                 Some(number) => number,
-                None => self.number(host, Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?)),
+                None => self.number(Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?)),
             },
         };
         let group = &mut self.all[number as usize];
@@ -153,8 +144,8 @@ impl Groups {
     }
 
     /// A file was made in a job, which these attempts declare as their output.
-    pub fn made(&mut self, host: u32, jobs: &[Key], makers: &[u32], path: &str) {
-        let Some(number) = self.of_jobs(host, jobs) else { return };
+    pub fn made(&mut self, jobs: &[Key], makers: &[u32], path: &str) {
+        let Some(number) = self.of_jobs(jobs) else { return };
         let claims = &mut self.all[number as usize].claims;
         for maker in makers.iter().take(CLAIMS.saturating_sub(claims.len())) {
             claims.entry(*maker).or_insert_with(|| (engine::OUTPUT, format!("made {path}")));
@@ -165,16 +156,14 @@ impl Groups {
     pub fn decide(
         &mut self,
         entities: &Entities,
-        hosts: &[String],
-        links: &mut Links<'_>,
+        host: &str,
         diagnostics: &mut Diagnostics,
-        transaction: &mut Transaction<'_>,
+        tables: &mut Tables,
     ) -> Result<(), AttributionError> {
         for group in &mut self.all {
-            let host = hosts[group.host as usize].as_str();
             let (kind, name) = match &group.id {
                 Id::Job((pid, _)) => {
-                    group.decide_job(*pid, host, entities, links, diagnostics, transaction)?;
+                    group.decide_job(*pid, host, entities, diagnostics, tables)?;
                     continue;
                 }
                 Id::Container(id, _) => ("container", id.clone()),
@@ -215,7 +204,7 @@ impl Groups {
                 target_seen: true,
                 ..Link::default()
             };
-            links.push(&link, transaction)?;
+            tables.push(names::GROUP_LINKS, &link)?;
         }
         Ok(())
     }
@@ -245,9 +234,8 @@ impl Group {
         pid: i32,
         host: &str,
         entities: &Entities,
-        links: &mut Links<'_>,
         diagnostics: &mut Diagnostics,
-        transaction: &mut Transaction<'_>,
+        tables: &mut Tables,
     ) -> Result<(), AttributionError> {
         let Child { facts, user, told } = self.job.child.take().unwrap_or_default();
         let user = user.as_deref();
@@ -296,7 +284,7 @@ impl Group {
                         target_seen: true,
                         ..Link::default()
                     };
-                    links.push(&link, transaction)?;
+                    tables.push(names::GROUP_LINKS, &link)?;
                 }
             }
             ([(a, (_, made_a)), (b, (_, made_b)), ..], None) => {

@@ -45,6 +45,22 @@ impl Histogram {
         Some(text)
     }
 
+    /// As pairs of class and count, as partial results have them; `None` when nothing was counted.
+    pub(crate) fn text(&self) -> Option<String> {
+        let pairs: Vec<String> = self.0.iter().map(|(bucket, count)| format!("{bucket}:{count}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join(" "))
+    }
+
+    /// Undoes [`Histogram::text`]; `None` if it is none.
+    pub(crate) fn of_text(text: Option<&str>) -> Option<Self> {
+        let pair = |pair: &str| {
+            let (bucket, count) = pair.split_once(':')?;
+            Some((bucket.parse().ok()?, count.parse().ok()?))
+        };
+        let pairs: Vec<(u8, u64)> = text.map_or(Some(Vec::new()), |text| text.split(' ').map(pair).collect())?;
+        pairs.windows(2).all(|pair| pair[0].0 < pair[1].0).then_some(Self(pairs))
+    }
+
     pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.0.len() as u8);
         for (bucket, count) in &self.0 {
@@ -73,7 +89,10 @@ mod tests {
         assert!(twice.json().unwrap().contains("\"4096\":4,"));
         let mut bytes = Vec::new();
         histogram.put(&mut bytes);
-        assert_eq!(Histogram::take(&mut bytes.as_slice()), Some(histogram));
+        assert_eq!(Histogram::take(&mut bytes.as_slice()), Some(histogram.clone()));
+        assert_eq!(Histogram::of_text(histogram.text().as_deref()), Some(histogram));
+        assert_eq!(Histogram::of_text(Histogram::default().text().as_deref()), Some(Histogram::default()));
+        assert_eq!((Histogram::of_text(Some("3")), Histogram::of_text(Some("3:1 2:1"))), (None, None));
         assert_eq!(Histogram::default().json(), None);
     }
 }

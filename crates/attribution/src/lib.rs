@@ -83,8 +83,9 @@
 //! # }
 //! ```
 //!
-//! **Memory** holds live processes, files in use, four bytes for each process that ever was, and
-//! all tasks and jobs by name; the rest is sorted outside of it.
+//! **Memory** holds live processes, files in use and four bytes for each process of the hosts that
+//! are read at the same time, the owners of all hosts, and all tasks and jobs by name; the rest is
+//! sorted outside of it.
 //!
 //! **Errors.** An [`AttributionError`] means that the dataset or a temporary file could not be read
 //! or written. A process that is reported twice, a job that two clusters have, or an engine that
@@ -105,9 +106,11 @@ pub mod histogram;
 mod links;
 mod listener;
 pub mod losses;
+pub mod merge;
 pub mod names;
 mod out_of_range;
 pub mod owners;
+pub mod partial;
 pub mod processes;
 pub mod ranges;
 pub mod rules;
@@ -117,7 +120,7 @@ pub mod task_attempts;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::{Attributed, attribute, attribute_telling, has_traces};
+pub use attribute::{Attributed, attribute, attribute_telling, has_traces, hosts, partial_of};
 pub use error::AttributionError;
 pub use listener::Listener;
 pub use out_of_range::OutOfRange;

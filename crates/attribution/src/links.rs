@@ -8,39 +8,32 @@ use crate::AttributionError;
 use crate::entities::Entities;
 use crate::listener::Listener;
 use crate::owners::Owner;
+use crate::partial::Tables;
+use crate::partial::tables::names;
 use crate::processes::Belongs;
 use crate::rules::{Claim, Facts, Finding, Strength, native_id};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
 
-/// Rows of `links` on their way.
-pub struct Links<'l> {
-    listener: &'l mut dyn Listener,
-    rows: Builder<Link<'static>>,
-    written: u64,
-    /// Jobs, pods and containers in which each task ran (type, scope and id in one text), so that
-    /// each link is written once.
-    ran_as: FxHashSet<(u32, String)>,
+/// The relation of a task and the job, pod or container that it was.
+const RAN_AS: &str = "ran-as";
+
+/// What a task ran as: the number of the task, and type, scope and id of the job, pod or container
+/// in one text. Each link is written once.
+type RanAs = FxHashSet<(u32, String)>;
+
+fn ran_as(task: u32, link: &Link<'_>) -> (u32, String) {
+    (task, format!("{} {} {}", link.target_type, link.target_scope, link.target))
 }
 
-impl<'l> Links<'l> {
-    /// Creates links without rows; the listener gets each row.
-    pub fn telling(listener: &'l mut dyn Listener) -> Self {
-        Self { listener, rows: Builder::new(), written: 0, ran_as: FxHashSet::default() }
-    }
+/// The links of the processes of one host, as rows of its partial result.
+#[derive(Default)]
+pub struct HostLinks {
+    ran_as: RanAs,
+}
 
-    /// Adds a row of `links` and gives it to the listener.
-    pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
-        self.listener.link(link);
-        self.rows.push(link);
-        self.written += 1;
-        if self.rows.len() >= ROWS {
-            transaction.append(std::mem::take(&mut self.rows))?;
-        }
-        Ok(())
-    }
-
+impl HostLinks {
     /// Adds the links of a process.
     pub fn of_process(
         &mut self,
@@ -48,7 +41,7 @@ impl<'l> Links<'l> {
         belongs: &Belongs,
         owner: &Owner,
         entities: &Entities,
-        transaction: &mut Transaction<'_>,
+        tables: &mut Tables,
     ) -> Result<(), AttributionError> {
         for finding in [&belongs.task, &belongs.job, &belongs.pod, &belongs.container, &belongs.unit].into_iter().flatten() {
             let target = target(finding, &facts.host, owner, entities);
@@ -63,8 +56,8 @@ impl<'l> Links<'l> {
                 evidence: finding.evidence.as_str().into(),
                 ..target
             };
-            self.push(&link, transaction)?;
-            self.task_of(finding, belongs, &facts.host, owner, entities, transaction)?;
+            tables.push(names::LINKS, &link)?;
+            self.task_of(finding, belongs, &facts.host, owner, entities, tables)?;
         }
         Ok(())
     }
@@ -77,7 +70,7 @@ impl<'l> Links<'l> {
         host: &str,
         owner: &Owner,
         entities: &Entities,
-        transaction: &mut Transaction<'_>,
+        tables: &mut Tables,
     ) -> Result<(), AttributionError> {
         let Some(task) = belongs.task_number().filter(|_| matches!(finding.claim, Claim::Job(_) | Claim::Pod(_) | Claim::Container(_)))
         else {
@@ -95,7 +88,7 @@ impl<'l> Links<'l> {
             target_type: if target.target_type == "step" { "job".into() } else { target.target_type.clone() },
             ..target
         };
-        if !self.ran_as.insert((task, format!("{} {} {}", whole.target_type, whole.target_scope, whole.target))) {
+        if !self.ran_as.insert(ran_as(task, &whole)) {
             return Ok(());
         }
         let known = entities.tasks.get(task);
@@ -104,13 +97,51 @@ impl<'l> Links<'l> {
             source_scope: known.engine.as_str().into(),
             source: known.key.as_str().into(),
             source_ns: None,
-            relation: "ran-as".into(),
+            relation: RAN_AS.into(),
             rule: by.rule.into(),
             strength: by.strength.name().into(),
             evidence: by.evidence.as_str().into(),
             ..whole
         };
-        self.push(&link, transaction)
+        tables.push(names::LINKS, &link)
+    }
+}
+
+/// Rows of `links` on their way.
+pub struct Links<'l> {
+    listener: &'l mut dyn Listener,
+    rows: Builder<Link<'static>>,
+    written: u64,
+    ran_as: RanAs,
+}
+
+impl<'l> Links<'l> {
+    /// Creates links without rows; the listener gets each row.
+    pub fn telling(listener: &'l mut dyn Listener) -> Self {
+        Self { listener, rows: Builder::new(), written: 0, ran_as: RanAs::default() }
+    }
+
+    /// Adds a row of `links` and gives it to the listener.
+    pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+        self.listener.link(link);
+        self.rows.push(link);
+        self.written += 1;
+        if self.rows.len() >= ROWS {
+            transaction.append(std::mem::take(&mut self.rows))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a row of a host. That a task ran as something is written once for all hosts. False if
+    /// it names a task that there is not.
+    pub fn of_host(&mut self, link: &Link<'_>, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<bool, AttributionError> {
+        if link.relation == RAN_AS {
+            let Some(task) = entities.tasks.number(&link.source) else { return Ok(false) };
+            if !self.ran_as.insert(ran_as(task, link)) {
+                return Ok(true);
+            }
+        }
+        self.push(link, transaction).map(|()| true)
     }
 
     /// Adds links of tasks to the jobs that their engines report, if none of the task's processes
@@ -131,7 +162,7 @@ impl<'l> Links<'l> {
                 target_scope: job.cluster.as_str().into(),
                 target: job.job.as_str().into(),
                 target_ns: job.submit_ns,
-                relation: "ran-as".into(),
+                relation: RAN_AS.into(),
                 rule: native_id::NAME.into(),
                 strength: Strength::Declared.name().into(),
                 evidence: format!("{} names Slurm job {id}", task.engine).into(),

@@ -1,8 +1,6 @@
 //! Operations that were lost: their sum, and rows of `task_totals`, so that all rows together are
 //! all that the kernel side counted.
 
-use std::collections::BTreeMap;
-
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::losses::{LostOperations, is_operation};
 use flowmine_schema::tables::{IoLoss, TaskTotal};
@@ -24,15 +22,18 @@ pub fn lost_operations(dataset: &Dataset) -> Result<LostOperations, DatasetError
     Ok(lost)
 }
 
-/// One row for each host that lost operations. Bytes of reads and writes are counted where the
-/// kernel still reported them; other records (of processes) are no operations.
-pub(crate) fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
-    let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
-    dataset.read::<IoLoss<'static>, AttributionError>(|row| {
+/// The operations that the traces of a host do not have, and their row of `task_totals`. Bytes of
+/// reads and writes are counted where the kernel still reported them; other records (of processes)
+/// are no operations.
+pub(crate) fn of_host(dataset: &Dataset, host: &str) -> Result<(LostOperations, Option<TaskTotal<'static>>), AttributionError> {
+    let mut lost = LostOperations::default();
+    let mut of_host: Option<TaskTotal<'static>> = None;
+    dataset.read_of_host::<IoLoss<'static>, AttributionError>(host, |row| {
         if !is_operation(&row.kind) {
             return Ok(());
         }
-        let total = hosts.entry(row.host.to_string()).or_default();
+        lost.add(&row);
+        let total = of_host.get_or_insert_default();
         let (count, bytes) = (row.count.max(0), row.bytes.unwrap_or(0).max(0));
         add_to(&mut total.lost, count);
         match &*row.kind {
@@ -50,10 +51,6 @@ pub(crate) fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, Attribu
         total.last_ns = total.last_ns.max(Some(row.observed_at_ns));
         Ok(())
     })?;
-    let named = |(host, total): (String, TaskTotal<'static>)| TaskTotal {
-        host: host.into(),
-        unassigned: Some(Reason::Lost.name().into()),
-        ..total
-    };
-    Ok(hosts.into_iter().map(named).collect())
+    let named = |total| TaskTotal { host: host.to_owned().into(), unassigned: Some(Reason::Lost.name().into()), ..total };
+    Ok((lost, of_host.map(named)))
 }

@@ -8,7 +8,9 @@ use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
 
+use crate::AttributionError;
 use crate::files::FileKey;
+use crate::partial::tables::RenamedFile as RenamedFileRow;
 
 /// Largest number of earlier names, and of further links, that are remembered of a file.
 const NAMES: usize = 64;
@@ -135,6 +137,34 @@ impl LastNames {
         if let Some(last) = names.last() {
             self.0.insert((host, key), RenamedFile { last: last.into(), earlier: names.earlier().to_vec() });
         }
+    }
+
+    /// Takes the names of a file in a row of a partial result; `None` if they are none.
+    pub fn put_row(&mut self, host: u32, row: &RenamedFileRow<'_>) -> Option<()> {
+        let key = FileKey::of(row.device, row.inode, row.generation, row.incarnation)?;
+        let earlier = match row.earlier.as_deref() {
+            Some(earlier) => serde_json::from_str::<Vec<Box<str>>>(earlier).ok()?,
+            None => Vec::new(),
+        };
+        self.0.insert((host, key), RenamedFile { last: (*row.last).into(), earlier });
+        Some(())
+    }
+
+    /// The rows of a partial result, in the order of files.
+    pub fn each_row(&self, mut each: impl FnMut(&RenamedFileRow<'_>) -> Result<(), AttributionError>) -> Result<(), AttributionError> {
+        let mut all: Vec<_> = self.0.iter().collect();
+        all.sort_unstable_by_key(|(file, _)| **file);
+        all.into_iter().try_for_each(|((_, key), file)| {
+            each(&RenamedFileRow {
+                device: FileKey::told(key.device),
+                inode: FileKey::told(key.inode),
+                generation: FileKey::told(key.generation),
+                incarnation: key.incarnation.into(),
+                last: (&*file.last).into(),
+                earlier: json(&file.earlier).map(Into::into),
+                ..RenamedFileRow::default()
+            })
+        })
     }
 
     /// The path of a file that was last opened by the path `opened`, and its earlier names as JSON.

@@ -1,10 +1,14 @@
 //! Owners of operations: a task with the job, pod and container in which it ran, as far as they are
 //! known; or none, with the reason.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use flowmine_schema::tables::{TaskIo, TaskTotal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entities::Entities;
+use crate::partial::tables::PartialOwner;
 
 /// Reason why an operation or process has no owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +30,20 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The reason with this word.
+    pub fn of_name(name: &str) -> Option<Self> {
+        const ALL: [Reason; 7] = [
+            Reason::Contradiction,
+            Reason::StartsTasks,
+            Reason::OtherUser,
+            Reason::BeforeTrace,
+            Reason::NoProcess,
+            Reason::NoRule,
+            Reason::Lost,
+        ];
+        ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
     /// The reason's word in the tables (column `unassigned`).
     pub fn name(self) -> &'static str {
         match self {
@@ -81,6 +99,70 @@ impl Owner {
     /// Whether it is a task, job, pod or container.
     pub fn is_somebody(&self) -> bool {
         self.task.is_some() || self.job.is_some() || self.pod.is_some() || self.container.is_some()
+    }
+
+    /// The user, if the reason why it has no owner depends on what the user has on any host.
+    pub fn may_be_other_user(&self) -> Option<i64> {
+        let depends = matches!(self.unassigned, Some(Reason::BeforeTrace | Reason::NoProcess | Reason::NoRule));
+        self.uid.filter(|_| depends && !self.is_somebody())
+    }
+
+    /// The row of an owner and its sums in a partial result.
+    pub fn row<'r>(&'r self, sums: &ProcessSums) -> PartialOwner<'r> {
+        let text = |text: &'r Option<Box<str>>| text.as_deref().map(Into::into);
+        let mut row = PartialOwner {
+            task: self.task.map(i64::from),
+            step: text(&self.step),
+            pod: text(&self.pod),
+            container: text(&self.container),
+            unit: text(&self.unit),
+            unassigned: self.unassigned.map(|reason| reason.name().into()),
+            uid: self.uid,
+            processes: sums.processes,
+            started_ns: sums.started_ns,
+            ended_ns: sums.ended_ns,
+            running: sums.running,
+            utime_ns: sums.utime_ns,
+            stime_ns: sums.stime_ns,
+            run_delay_ns: sums.run_delay_ns,
+            several_uids: sums.uid == Some(None),
+            process_uid: sums.uid.flatten(),
+            ..PartialOwner::default()
+        };
+        if let Some(job) = &self.job {
+            (row.cluster, row.job, row.job_submit_ns) = (text(&job.cluster), Some((&*job.job).into()), job.submit_ns);
+        }
+        row
+    }
+
+    /// The owner and its sums in a row, on the host with this number; `None` if it cannot be one.
+    pub fn of_row(row: &PartialOwner<'_>, host: u32, entities: &Entities) -> Option<(Self, ProcessSums)> {
+        let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(Into::into);
+        let task = row.task.map(u32::try_from).transpose().ok()?;
+        let job = row.job.as_deref().map(|job| OwnerJob { cluster: text(&row.cluster), job: job.into(), submit_ns: row.job_submit_ns });
+        let owner = Self {
+            task,
+            job,
+            step: text(&row.step),
+            pod: text(&row.pod),
+            container: text(&row.container),
+            unit: text(&row.unit),
+            group: None,
+            unassigned: row.unassigned.as_deref().map(Reason::of_name).map_or(Some(None), |reason| reason.map(Some))?,
+            uid: row.uid,
+            host,
+        };
+        let sums = ProcessSums {
+            processes: row.processes,
+            started_ns: row.started_ns,
+            ended_ns: row.ended_ns,
+            running: row.running,
+            utime_ns: row.utime_ns,
+            stime_ns: row.stime_ns,
+            run_delay_ns: row.run_delay_ns,
+            uid: if row.several_uids { Some(None) } else { row.process_uid.map(Some) },
+        };
+        task.is_none_or(|task| (task as usize) < entities.tasks.len()).then_some((owner, sums))
     }
 }
 
@@ -154,11 +236,11 @@ impl Owners {
         self.sums[number as usize].add(sums);
     }
 
-    /// Returns the owners in order, and the final number for each provisional one. `task_of`
-    /// returns the task to which a group belongs; `contradicts_itself` returns whether it belongs
-    /// to none because several were found.
-    pub fn resolve(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> ResolvedOwners {
-        let users: FxHashSet<i64> = {
+    /// Returns the owners of a host in order, and the place of each provisional one among them.
+    /// `task_of` returns the task to which a group belongs; `contradicts_itself` returns whether it
+    /// belongs to none because several were found.
+    pub fn resolve(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> HostOwners {
+        let users = {
             let owned =
                 self.all.iter().zip(&self.sums).filter(|(owner, _)| owner.is_somebody() || owner.group.and_then(&task_of).is_some());
             owned.filter_map(|(_, sums)| sums.uid.flatten()).collect()
@@ -169,25 +251,86 @@ impl Owners {
             let mut owner = Owner { task, group: None, unassigned: contradiction.or(owner.unassigned), ..owner.clone() };
             if owner.is_somebody() {
                 (owner.unassigned, owner.uid) = (None, None);
-            } else if let (Some(reason), Some(uid)) = (owner.unassigned, owner.uid)
-                && !matches!(reason, Reason::Contradiction | Reason::StartsTasks | Reason::Lost)
-                && !users.is_empty()
-                && !users.contains(&uid)
-            {
-                owner.unassigned = Some(Reason::OtherUser);
             }
             owner
         };
-        let finals: Vec<Owner> = self.all.iter().map(resolved).collect();
-        let mut all = finals.clone();
-        all.sort();
-        all.dedup();
-        let of: Vec<u32> = finals.iter().map(|owner| all.binary_search(owner).unwrap_or_default() as u32).collect();
-        let mut sums = vec![ProcessSums::default(); all.len()];
-        for (number, provisional) in of.iter().zip(&self.sums) {
-            sums[*number as usize].add(provisional);
+        let ResolvedOwners { all, sums, of } = in_order(self.all.iter().map(resolved).collect(), &self.sums);
+        HostOwners { all, sums, of, users }
+    }
+}
+
+/// Owners in order, each once, with the sums of all that are equal.
+fn in_order(mut owners: Vec<Owner>, sums_of: &[ProcessSums]) -> ResolvedOwners {
+    let mut order: Vec<u32> = (0..owners.len() as u32).collect();
+    // Equal ones stay in their order.
+    order.sort_by(|a, b| owners[*a as usize].cmp(&owners[*b as usize]));
+    let (mut all, mut of) = (Vec::new(), vec![0; owners.len()]);
+    for number in order {
+        let owner = std::mem::take(&mut owners[number as usize]);
+        if all.last() != Some(&owner) {
+            all.push(owner);
         }
-        ResolvedOwners { all, sums, of }
+        of[number as usize] = all.len() as u32 - 1;
+    }
+    let mut sums = vec![ProcessSums::default(); all.len()];
+    for (number, more) in of.iter().zip(sums_of) {
+        sums[*number as usize].add(more);
+    }
+    ResolvedOwners { all, sums, of }
+}
+
+/// The owners of the processes of one host.
+#[derive(Debug, Default)]
+pub struct HostOwners {
+    /// All owners, in order.
+    pub all: Vec<Owner>,
+    /// Sums of their processes.
+    pub sums: Vec<ProcessSums>,
+    /// Place in `all` of each provisional number.
+    pub of: Vec<u32>,
+    /// Users of whom some process belongs to something.
+    pub users: BTreeSet<i64>,
+}
+
+/// The owners of the processes of several hosts.
+#[derive(Debug, Default)]
+pub struct AllOwners {
+    all: Vec<Owner>,
+    sums: Vec<ProcessSums>,
+    users: FxHashSet<i64>,
+}
+
+impl AllOwners {
+    /// Number of owners so far, which is the number that the next one gets.
+    pub fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Adds an owner of a host.
+    pub fn push(&mut self, owner: Owner, sums: ProcessSums) {
+        self.all.push(owner);
+        self.sums.push(sums);
+    }
+
+    /// Adds a user of whom some process of a host belongs to something.
+    pub fn owns(&mut self, uid: i64) {
+        self.users.insert(uid);
+    }
+
+    /// An owner by its number.
+    pub fn get(&self, number: u32) -> Option<&Owner> {
+        self.all.get(number as usize)
+    }
+
+    /// The owners in order. Those of a user of whom nothing belongs to anything on any host get
+    /// that as their reason.
+    pub fn resolve(self) -> ResolvedOwners {
+        let users = &self.users;
+        let finals = self.all.into_iter().map(|owner| match owner.may_be_other_user() {
+            Some(uid) if !users.is_empty() && !users.contains(&uid) => Owner { unassigned: Some(Reason::OtherUser), ..owner },
+            _ => owner,
+        });
+        in_order(finals.collect(), &self.sums)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Arguments as typed.
 
 mod discover;
+mod distribute;
 mod evaluate;
 mod export;
 mod generate;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use flowmine_api::correlate::HubOptions;
 use flowmine_api::groups::{EventFilter, TableColumns, Timestamp};
 use flowmine_api::log_format::LogFormat;
 use flowmine_api::observe::{LoginNode, Only, Options, Request, Rhythm};
@@ -29,6 +31,7 @@ use flowmine_api::options::parse::{duration, moment};
 use options::{choice, log_format};
 
 pub use discover::{Discover, with_models};
+pub use distribute::{Distribute, Work};
 pub use evaluate::Evaluate;
 pub use export::Export;
 pub use generate::Generate;
@@ -68,6 +71,12 @@ pub enum Command {
     Import(Import),
     /// Find the jobs that belong together; writes the tables links, cases and waits.
     Correlate(Correlate),
+    /// Write the tables of `correlate` from partial results of hosts.
+    Merge(Merge),
+    /// Distribute the work of a command as jobs of Slurm or as a workflow.
+    Distribute(Box<Distribute>),
+    /// Carry out a task of a plan that `distribute` wrote.
+    Work(Work),
     /// Remove old rows from a dataset.
     Prune(Prune),
     /// Write an event log.
@@ -300,6 +309,39 @@ pub struct Correlate {
     /// Owner of written files.
     #[command(flatten)]
     pub written: AsOwner,
+    /// Cases and hub files.
+    #[command(flatten)]
+    pub cases: CorrelatedCases,
+    /// Write partial results of hosts into this directory instead of the tables, for `merge`. One
+    /// that is there and still valid is kept.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["case_notion", "hub_runs", "hub_readers", "hub_age", "as_owner"])]
+    pub partial: Option<PathBuf>,
+    /// With --partial: only this host; repeatable [default: all hosts of the dataset].
+    #[arg(long, value_name = "NAME", requires = "partial")]
+    pub host: Vec<String>,
+}
+
+/// `flowmine merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "The tables are equal to those of `flowmine correlate`, to the byte. docs/scale.md has an example.")]
+pub struct Merge {
+    /// Directories with partial results of all hosts, in any order.
+    #[arg(required = true, value_name = "DIR")]
+    pub partials: Vec<PathBuf>,
+    /// The dataset of which the partial results were made.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Owner of written files.
+    #[command(flatten)]
+    pub written: AsOwner,
+    /// Cases and hub files.
+    #[command(flatten)]
+    pub cases: CorrelatedCases,
+}
+
+/// Cases of the report, and files that join no jobs.
+#[derive(Debug, Args)]
+pub struct CorrelatedCases {
     /// Case notion of the report. The tables always contain auto, dependency, account-group and,
     /// where jobs are known to exchange files, data-flow; other notions only if they are named here.
     #[arg(long, value_name = "NAME")]
@@ -317,6 +359,15 @@ pub struct Correlate {
     /// Minimum time between writing and reading a hub file [initially: 7 days]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub hub_age: Option<Duration>,
+}
+
+impl CorrelatedCases {
+    /// The limits of hub files.
+    pub fn hubs(&self) -> HubOptions {
+        let count = |count: Option<u32>| count.map(|count| count as usize);
+        let age_ns = self.hub_age.map(|age| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX));
+        HubOptions { runs: count(self.hub_runs), readers: count(self.hub_readers), age_ns }
+    }
 }
 
 /// `flowmine run`.

@@ -121,7 +121,7 @@ pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use waits::Waits;
-pub use write::{Correlated, PutCase, PutWait, TaskRows, correlate, correlate_with_tasks};
+pub use write::{Correlated, PutCase, PutWait, TaskRows, Traces, correlate, correlate_with_tasks};
 
 use flowmine_attribution::AttributionError;
 
@@ -134,6 +134,9 @@ pub enum CorrelateError {
     /// Rows that are spilled for a while could not be.
     #[error("{0}")]
     Temporary(flowmine_spill::SpillError),
+    /// A partial result was refused.
+    #[error(transparent)]
+    Partial(#[from] flowmine_attribution::partial::PartialError),
     /// More than 32 bits can count.
     #[error("more than {} {what} in one dataset: split it by time into several datasets", u32::MAX - 1)]
     TooMany {
@@ -151,6 +154,7 @@ impl From<AttributionError> for CorrelateError {
         match error {
             AttributionError::Dataset(error) => Self::Dataset(error),
             AttributionError::Temporary(error) => Self::Temporary(error),
+            AttributionError::Partial(error) => Self::Partial(error),
         }
     }
 }

@@ -15,7 +15,8 @@
 use std::collections::BTreeMap;
 
 use flowmine_attribution::entities::{self, KnownJob};
-use flowmine_attribution::{Attributed, attribute, attribute_telling, has_traces};
+use flowmine_attribution::partial::{Collection, InMemory};
+use flowmine_attribution::{Attributed, Listener, attribute_telling, has_traces, merge, partial_of};
 use flowmine_dataset::{Builder, Dataset, FORMAT_VERSION, Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
@@ -93,7 +94,7 @@ pub type PutWait<'p> = &'p mut dyn FnMut(&WaitPart<'_>) -> Result<(), CorrelateE
 /// Takes a row of the table `cases`.
 pub type PutCase<'p> = &'p mut dyn FnMut(&Case<'_>) -> Result<(), CorrelateError>;
 
-/// [`correlate_with_tasks`] without the waits and cases of tasks.
+/// [`correlate_with_tasks`] of raw rows, without the waits and cases of tasks.
 ///
 /// # Errors
 /// See there.
@@ -103,7 +104,38 @@ pub fn correlate(
     notions: &[&dyn CaseNotion],
     asked: Option<&str>,
 ) -> Result<Correlated, CorrelateError> {
-    correlate_with_tasks(dataset, parts, notions, asked, TaskRows::NONE)
+    correlate_with_tasks(dataset, parts, notions, asked, Traces::Rows, TaskRows::NONE)
+}
+
+/// From what the owners of traced processes and bytes are derived.
+#[derive(Debug)]
+pub enum Traces {
+    /// The raw rows of all hosts.
+    Rows,
+    /// Partial results of all hosts; no raw row of a host is read.
+    Partials(Collection),
+}
+
+/// The tasks and jobs of a dataset that processes may belong to. They are the same for all partial
+/// results of a dataset.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn entities(dataset: &Dataset, parts: &Parts<'_>) -> Result<entities::Entities, CorrelateError> {
+    let mut known = Vec::new();
+    parts.for_each(|jobs| {
+        known.extend(of_part(jobs));
+        Ok::<(), CorrelateError>(())
+    })?;
+    Ok(entities::Entities::read(dataset, known_jobs(known))?)
+}
+
+/// The partial result of one host, of several that are made at the same time. No table is written.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn partial(dataset: &Dataset, known: &entities::Entities, host: &str, hosts: usize) -> Result<InMemory, CorrelateError> {
+    Ok(partial_of(dataset, known, host, hosts)?)
 }
 
 /// Writes the links, the cases of these notions (the standard ones and the one with the name
@@ -122,6 +154,7 @@ pub fn correlate_with_tasks(
     parts: &Parts<'_>,
     notions: &[&dyn CaseNotion],
     asked: Option<&str>,
+    traces: Traces,
     of_tasks: TaskRows<'_>,
 ) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
@@ -150,10 +183,13 @@ pub fn correlate_with_tasks(
     let known = entities::Entities::read(dataset, known_jobs(known))?;
     result.tasks = known.tasks.len();
     let mut given = exchanges::Rows::default();
-    result.attributed = if with_traces && all.iter().any(|of| of.notion.uses_data_flow()) {
-        attribute_telling(dataset, &known, &mut transaction, &mut given)?
-    } else {
-        attribute(dataset, &known, &mut transaction)?
+    let listens = with_traces && all.iter().any(|of| of.notion.uses_data_flow());
+    let listener: &mut dyn Listener = if listens { &mut given } else { &mut () };
+    result.attributed = match traces {
+        Traces::Rows => attribute_telling(dataset, &known, &mut transaction, listener)?,
+        Traces::Partials(partials) => {
+            merge::merge(&partials.hosts(), partials.into_partials().map(Ok), &known, &mut transaction, listener)?
+        }
     };
     drop(known);
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();

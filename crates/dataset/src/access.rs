@@ -31,6 +31,11 @@ impl Access {
         }
     }
 
+    /// Who may read what is made in a folder.
+    pub fn of(folder: &Folder) -> Self {
+        Self::new(folder)
+    }
+
     /// The mode with which a file is made, before the umask.
     pub fn file_mode(self) -> u32 {
         match self {

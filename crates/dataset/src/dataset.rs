@@ -241,6 +241,21 @@ impl Dataset {
         Ok(leaves.into_iter().collect())
     }
 
+    /// The folders that hold a table's files of one host, by day. Those of other hosts are not
+    /// looked at.
+    pub(crate) fn leaves_of_host(&self, table: &'static str, host: &str) -> Result<Vec<Leaf>, DatasetError> {
+        let mut leaves = BTreeSet::new();
+        for commit in self.pending()? {
+            let of_table = commit.moves.iter().filter_map(|(_, to)| Leaf::of_part(to)).map(|(leaf, _)| leaf);
+            leaves.extend(of_table.filter(|leaf| leaf.table() == table && leaf.host() == Some(host)));
+        }
+        let Some(folder) = self.folder(&format!("{table}/{}", place::host_folder(host)))? else { return Ok(leaves.into_iter().collect()) };
+        for (day, _) in folders(&folder, place::of_day_folder)? {
+            leaves.insert(Leaf::split(table, host, day));
+        }
+        Ok(leaves.into_iter().collect())
+    }
+
     /// The files of one of a table's folders in the order of their writers and of writing, open.
     ///
     /// # Errors

@@ -191,7 +191,7 @@ where
     V::Table: InTime,
 {
     fn new(dataset: &'d Dataset, host: &str) -> Result<Self, DatasetError> {
-        let leaves = dataset.leaves::<V::Table>()?.into_iter().filter(|leaf| leaf.host() == Some(host)).collect();
+        let leaves = dataset.leaves_of_host(<V::Table as Row>::TABLE, host)?.into();
         Ok(Self { dataset, leaves, lanes: Vec::new() })
     }
 

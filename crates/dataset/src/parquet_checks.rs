@@ -74,7 +74,7 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), ParquetError> {
 }
 
 /// Offset in the file at which the last column chunk ends.
-fn tail(metadata: &FileMetadata) -> u64 {
+pub(crate) fn tail(metadata: &FileMetadata) -> u64 {
     let chunks = metadata.row_groups.iter().flat_map(|group| group.parquet_columns());
     chunks.map(|chunk| chunk.byte_range().end).max().unwrap_or_default()
 }

@@ -86,11 +86,13 @@ fn known_tables() -> impl Iterator<Item = &'static tables::TableDef> {
     all
 }
 
-fn host_folder(host: &str) -> String {
+/// Name of the folder of a host, percent-encoded.
+pub fn host_folder(host: &str) -> String {
     format!("host={}", escape_host(host))
 }
 
-pub(crate) fn of_host_folder(name: &str) -> Option<String> {
+/// The host of a folder with a name that [`host_folder`] gives; `None` for other names.
+pub fn of_host_folder(name: &str) -> Option<String> {
     unescape_host(name.strip_prefix("host=")?)
 }
 

@@ -32,6 +32,24 @@ impl Dataset {
         failed
     }
 
+    /// Reads the rows of one host in a table that is split, in the order of files.
+    ///
+    /// # Errors
+    /// As [`Dataset::read`].
+    pub fn read_of_host<V: View, E: From<DatasetError>>(
+        &self,
+        host: &str,
+        mut each: impl FnMut(V::Of<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let projection = Projection::new::<V>();
+        let leaves = self.leaves_of_host(projection.table, host)?.into();
+        let mut groups = RowGroups { dataset: self, projection, leaves, groups: Groups::default() };
+        while let Some(group) = groups.next() {
+            Rows::<V>::read(group?, self.dir())?.iter().try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+
     /// Calls `take` with one row group after the other, or with why it could not be read, until it
     /// says no.
     fn read_groups(&self, projection: Projection<'static>, take: &mut dyn FnMut(Result<Columns, DatasetError>) -> bool) {

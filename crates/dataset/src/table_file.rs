@@ -7,6 +7,7 @@
 //! Refused are files without a column that the table cannot do without, and columns with a type
 //! that the table does not declare.
 
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Cursor;
 use std::os::unix::fs::FileExt;
@@ -25,9 +26,10 @@ use polars_parquet::parquet::schema::types::{
 use polars_parquet::read::column_iter_to_arrays;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use sha2::{Digest, Sha256};
 
 use crate::columns::{Columns, arrow_type};
-use crate::parquet_checks::{GroupCheck, check_rows, checksums};
+use crate::parquet_checks::{GroupCheck, check_rows, checksums, tail};
 use crate::parquet_error::ParquetError;
 use crate::projection::Projection;
 use crate::quiet::caught;
@@ -36,6 +38,9 @@ use crate::thrift::footer_is_sound;
 /// From how many values on a row group is decoded on several processors: below, handing the work
 /// over takes longer.
 const MANY_VALUES: usize = 1 << 15;
+
+/// Bytes of a file that are digested at once.
+const DIGESTED_AT_ONCE: usize = 1 << 16;
 
 /// The threads that decode columns; none where the system gives none, as rayon's own pool panics
 /// there, and none in a process that was forked after they were started, as it does not have them.
@@ -93,6 +98,28 @@ impl TableFile {
             let checksums = checksums(&file, length, &metadata)?;
             Ok(Self { file, length, columns, checksums, metadata })
         })
+    }
+
+    /// SHA-256 of the footer, in hexadecimal; of the whole file if the footer has no checksums.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn digest(&self) -> Result<String, ParquetError> {
+        let mut at = if self.has_checksums() { tail(&self.metadata) } else { 0 };
+        let mut digest = Sha256::new();
+        digest.update(self.length.to_le_bytes());
+        let mut bytes = vec![0; DIGESTED_AT_ONCE];
+        while at < self.length {
+            let length = (self.length - at).min(DIGESTED_AT_ONCE as u64) as usize;
+            self.file.read_exact_at(&mut bytes[..length], at)?;
+            digest.update(&bytes[..length]);
+            at += length as u64;
+        }
+        let mut text = String::with_capacity(64);
+        digest.finalize().iter().for_each(|byte| {
+            let _ = write!(text, "{byte:02x}");
+        });
+        Ok(text)
     }
 
     /// Whether the file has checksums, by which altered bytes are noticed.

@@ -407,7 +407,7 @@ fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> WorkflowTask {
 }
 
 /// Quotes a word for `sh`: within single quotes, only the closing quote is special.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

@@ -161,6 +161,50 @@ where
     })
 }
 
+/// Calls `take` with the result of `make` for each number below `count`, in their order. Results are
+/// made on as many threads as there are processors; each thread holds at most two that were not taken
+/// yet. Without another thread each is made when it is taken.
+///
+/// # Errors
+/// What `take` returns; the remaining numbers are then not made.
+///
+/// # Panics
+/// When `make` does.
+pub fn in_order<T: Send, E>(count: usize, make: impl Fn(usize) -> T + Sync, mut take: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
+    let threads = self::count(count);
+    if threads < 2 {
+        return (0..count).try_for_each(|number| take(make(number)));
+    }
+    scope(|scope| {
+        // Of its own, each thread has the numbers that leave the same rest.
+        let mut lanes = Vec::with_capacity(threads);
+        for lane in 0..threads {
+            let (give, taken) = sync_channel(1);
+            let make = &make;
+            let run = move || {
+                for number in (lane..count).step_by(threads) {
+                    if give.send(make(number)).is_err() {
+                        return;
+                    }
+                }
+            };
+            lanes.push(Builder::new().spawn_scoped(scope, run).ok().map(|_| taken));
+        }
+        for number in 0..count {
+            let made = match lanes.get(number % threads) {
+                // A thread that panicked gives nothing: the scope panics with it.
+                Some(Some(taken)) => match taken.recv() {
+                    Ok(made) => made,
+                    Err(_) => return Ok(()),
+                },
+                _ => make(number),
+            };
+            take(made)?;
+        }
+        Ok(())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +245,41 @@ mod tests {
         assert!(taken.try_recv().is_err(), "it has not begun");
         back.unwrap_err()();
         assert_eq!(taken.recv(), Ok(2));
+    }
+
+    #[test]
+    fn results_come_in_order_and_stop_with_an_error() {
+        for count in [0, 1, 2, 100] {
+            let mut all = Vec::new();
+            let done: Result<(), ()> = in_order(
+                count,
+                |number| number * 2,
+                |made| {
+                    all.push(made);
+                    Ok(())
+                },
+            );
+            assert_eq!((done, all), (Ok(()), (0..count).map(|number| number * 2).collect::<Vec<_>>()));
+        }
+        let made = std::sync::atomic::AtomicUsize::new(0);
+        let stopped = in_order(
+            1000,
+            |number| {
+                made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                number
+            },
+            |number| if number == 5 { Err("enough") } else { Ok(()) },
+        );
+        assert_eq!(stopped, Err("enough"));
+        assert!(made.into_inner() < 6 + 3 * MOST);
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_panic_is_not_lost() {
+        let _ = in_order(4, |number| assert!(number < 2 || count(4) < 2, "bad"), Ok::<(), ()>);
+        // With one processor there is no other thread.
+        assert!(count(4) > 1, "a scoped thread panicked");
     }
 
     #[test]

@@ -287,6 +287,11 @@ impl Tasks {
         &self.all[at as usize]
     }
 
+    /// The number of the attempt with this key.
+    pub fn number(&self, key: &str) -> Option<u32> {
+        self.all.binary_search_by(|task| task.key.as_str().cmp(key)).ok().map(|at| at as u32)
+    }
+
     /// All attempts in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = &Task> {
         self.all.iter()

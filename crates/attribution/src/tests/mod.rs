@@ -7,6 +7,7 @@ mod forged;
 mod hostile;
 mod machine;
 mod names;
+mod partials;
 mod properties;
 mod sums;
 

@@ -2,6 +2,7 @@
 
 mod correlate;
 mod discover;
+mod distribute;
 mod doctor;
 mod evaluate;
 mod export;
@@ -46,6 +47,9 @@ fn run_resolved(command: Command) -> anyhow::Result<Outcome> {
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
+        Command::Merge(args) => correlate::merge(&args),
+        Command::Distribute(args) => distribute::run(&args),
+        Command::Work(args) => distribute::work(&args),
         Command::Prune(args) => prune::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),

@@ -86,6 +86,19 @@ impl Diagnostic {
         }
     }
 
+    /// The diagnostic of a row of the table, if its code is known and its advice is one of these.
+    pub fn of_row(row: &DiagnosticRow<'_>, known_advice: &[&'static str]) -> Option<Self> {
+        let severity = [Severity::Warning, Severity::Error].into_iter().find(|severity| severity.name() == row.severity)?;
+        let code = codes::CODES.iter().find(|code| code.name == row.code)?.name;
+        let advice = match row.advice.as_deref() {
+            Some(advice) => Some(*known_advice.iter().find(|known| **known == advice)?),
+            None => None,
+        };
+        let number = |number: Option<i64>| number.map(u64::try_from).transpose().ok();
+        let (line, column, count) = (number(row.line)?, number(row.column)?, u64::try_from(row.count).ok()?);
+        Some(Self { severity, code, message: row.message.to_string(), advice, line, column, count })
+    }
+
     /// Adds what the user can do about it.
     pub fn advise(mut self, advice: &'static str) -> Self {
         self.advice = Some(advice);
@@ -119,8 +132,19 @@ impl Diagnostics {
 
     /// Adds all diagnostics of another input or step.
     pub fn extend(&mut self, other: Diagnostics) {
-        for diagnostic in other.kept.into_iter().chain(other.more) {
-            self.push(diagnostic);
+        other.kept.into_iter().for_each(|diagnostic| self.push(diagnostic));
+        other.more.into_iter().for_each(|more| self.restore(more));
+    }
+
+    /// Adds a diagnostic as [`Diagnostics::iter`] gave it, after those before it: beyond
+    /// [`Diagnostics::KEPT`] of its code it counts those that were not kept.
+    pub fn restore(&mut self, diagnostic: Diagnostic) {
+        if self.kept.iter().filter(|d| d.code == diagnostic.code).count() < Self::KEPT {
+            self.kept.push(diagnostic);
+        } else if let Some(more) = self.more.iter_mut().find(|d| d.code == diagnostic.code) {
+            more.count += diagnostic.count;
+        } else {
+            self.more.push(diagnostic);
         }
     }
 
