@@ -29,6 +29,21 @@ fn recorded(name: &str) -> (TempDir, PathBuf) {
     (dir, dataset)
 }
 
+/// What Makeflow's log lacks is said with each workflow that is made of its run.
+#[test]
+fn a_workflow_of_makeflows_log_says_what_it_lacks() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let log = repository("fixtures/demonstration/rnaseq.makeflow.makeflowlog");
+    expect(flowmine().args(["import", "makeflow"]).arg(log).arg("--dataset").arg(&dataset), 0);
+    for language in ["makeflow", "make", "snakemake", "slurm"] {
+        let file = dir.path().join(format!("flow.{language}"));
+        let output = expect(flowmine().args(["export", "--format", language, "--dataset"]).arg(&dataset).arg("-o").arg(&file), 0);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("Makeflow's log does not record its options"), "{language}: {said}");
+    }
+}
+
 fn model(dataset: &Path, model: &str, more: &[&str]) -> Json {
     let mut command = flowmine();
     command.args(["discover", model, "--format", "json", "--dataset"]).arg(dataset).args(more);

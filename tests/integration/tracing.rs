@@ -223,8 +223,8 @@ fn requests_of_io_uring_without_a_completion_are_counted() {
             each::<IoLoss<'static>>(&dataset, |row| {
                 lost += i64::from(row.kind == "write" && row.reason == "io-uring-request") * row.count;
             });
-            // The result is also written to standard output, which is no file here.
-            assert_eq!(lost > 0, seen < written, "{detail} {case}: {seen} of {written}: {said}");
+            // Where the ring is full the kernel may have refused some.
+            assert!(lost > 0 || seen == written && case == "vectored", "{detail} {case}: {seen} of {written}: {said}");
             assert_eq!(said.contains("lost"), lost > 0, "{detail} {case}: {said}");
             if case == "vectored" {
                 assert_eq!(seen, written, "{detail}: {said}");

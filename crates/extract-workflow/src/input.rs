@@ -36,7 +36,14 @@ impl Entry {
 /// # Errors
 /// When the directory cannot be read.
 pub fn entries(dir: &Path) -> io::Result<Vec<Entry>> {
-    let listed = Folder::open_listed(dir)?.entries(usize::MAX)?.entries;
+    let opened = Folder::open_listed(dir).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound || !flowmine_files::is_within(dir) {
+            return error;
+        }
+        let name = dir.file_name().unwrap_or_default();
+        io::Error::other(format!("{}: {error}; links in a given directory are not followed", name.display()))
+    });
+    let listed = opened?.entries(usize::MAX)?.entries;
     Ok(listed.into_iter().map(|entry| Entry { path: dir.join(&entry.name), name: entry.name, kind: entry.kind }).collect())
 }
 

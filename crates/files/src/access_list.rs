@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn a_posix_list_gives_what_its_mask_lets_pass() {
         const NONE: u32 = u32::MAX;
-        let list = |mask| posix_list(&[(1, 7, NONE), (2, 7, 6001), (2, 5, 6002), (4, 7, NONE), (8, 2, 6003), (16, mask, NONE), (32, 5, NONE)]);
+        let list =
+            |mask| posix_list(&[(1, 7, NONE), (2, 7, 6001), (2, 5, 6002), (4, 7, NONE), (8, 2, 6003), (16, mask, NONE), (32, 5, NONE)]);
         assert_eq!(posix(&list(7)), Some(vec![Writer::User(6001), Writer::OwnGroup, Writer::Group(6003)]));
         assert_eq!(posix(&list(5)), Some(Vec::new()));
         assert_eq!(posix(&list(7)[..9]), None);

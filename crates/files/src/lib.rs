@@ -78,9 +78,9 @@ pub use crate::given::{open_given, open_plain, read_given, read_plain};
 pub use crate::made::MadeFiles;
 pub use crate::new_file::{NewFile, WorkFolder};
 pub use crate::strangers::Stranger;
-pub use crate::within::{Within, is_within, within};
 pub use crate::way::LinkOfAnother;
 use crate::way::{Trust, Way, is_of_proc, is_trusted, kind};
+pub use crate::within::{Within, is_within, within};
 
 /// Why a file in a folder could not be opened, made or removed.
 #[derive(Debug)]

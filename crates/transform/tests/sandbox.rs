@@ -63,7 +63,12 @@ impl Place {
 
     fn run(&self, command: &str) -> Output {
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(self.flow()).env("OUT", self.dir.path().join("outside")).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+        shell
+            .args(["-c", command])
+            .current_dir(self.flow())
+            .env("OUT", self.dir.path().join("outside"))
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null());
         shell.output().unwrap()
     }
 
@@ -226,7 +231,8 @@ fn nothing_is_lost_that_cannot_come_out() {
 /// The words before a command that give it mounts of its own; nothing where that cannot be.
 fn with_mounts() -> Option<&'static str> {
     let alone = if is_root() { "unshare -m" } else { "unshare -rm" };
-    let works = Command::new("sh").args(["-c", &format!("{alone} mount -t tmpfs none /mnt")]).output().is_ok_and(|done| done.status.success());
+    let works =
+        Command::new("sh").args(["-c", &format!("{alone} mount -t tmpfs none /mnt")]).output().is_ok_and(|done| done.status.success());
     require::require("mount", "unshare and mount, as root or in a user namespace", works).then_some(alone)
 }
 
@@ -267,7 +273,8 @@ fn nothing_behind_a_mount_in_a_sandbox_is_touched() {
 #[test]
 fn nothing_behind_a_mount_elsewhere_is_removed() {
     let Some(alone) = with_mounts() else { return };
-    let mounts = r#"define Mounts(T) {"command": {"pre": "mkdir $FLOWMINE_DIR/m; mount --bind $OUT/data $FLOWMINE_DIR/m", "cmd": "./" + T.script}}"#;
+    let mounts =
+        r#"define Mounts(T) {"command": {"pre": "mkdir $FLOWMINE_DIR/m; mount --bind $OUT/data $FLOWMINE_DIR/m", "cmd": "./" + T.script}}"#;
     let mounts = Composition::read("mounts", mounts, None, &[]).unwrap();
     for shell in SHELLS {
         let place = Place::new();

@@ -109,8 +109,12 @@ fn check(backend: &str, programs: &[Vec<Draw>]) -> Result<(), TestCaseError> {
     got.values_mut().for_each(|rows| rows.sort());
     prop_assert_eq!(&got, &want, "{}", script);
 
-    let flows: BTreeSet<(usize, usize, i64)> =
-        model.flows.iter().map(|(writer, reader, file)| (*writer, *reader, inode_of[file])).filter(|flow| !hidden_files.contains(&flow.2)).collect();
+    let flows: BTreeSet<(usize, usize, i64)> = model
+        .flows
+        .iter()
+        .map(|(writer, reader, file)| (*writer, *reader, inode_of[file]))
+        .filter(|flow| !hidden_files.contains(&flow.2))
+        .collect();
     let mut got = BTreeSet::new();
     each::<DataFlow<'static>>(&dataset, |row| {
         let task = |id: &Option<std::borrow::Cow<'_, str>>| id.as_deref().and_then(|id| number_of.get(id).copied());

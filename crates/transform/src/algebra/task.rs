@@ -307,7 +307,9 @@ pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     let mut out = Environment::new();
     for (name, setting) in value.as_object("environment")? {
         if !is_variable(name) {
-            return Err(setting.fault("the name of a variable has letters, digits and underscores, and begins with no digit and not with fm_"));
+            return Err(
+                setting.fault("the name of a variable has letters, digits and underscores, and begins with no digit and not with fm_")
+            );
         }
         let extension = |text: &Value| Ok::<_, Fault>(text.as_text("what extends a variable")?.to_owned());
         let setting = match &setting.data {
