@@ -116,7 +116,7 @@ fn simulate(seed: u64, known: Known) -> Simulated {
 }
 
 /// Gives each task the graph of activities, as an engine draws it.
-pub(crate) fn put_graph(tasks: &mut [RunTask], edges: &BTreeSet<(u32, u32)>) {
+fn put_graph(tasks: &mut [RunTask], edges: &BTreeSet<(u32, u32)>) {
     let activity = |at: &u32| tasks[*at as usize].activity.clone();
     let mut above: BTreeMap<String, BTreeMap<String, BTreeSet<u32>>> = BTreeMap::new();
     for (from, to) in edges {
@@ -158,7 +158,6 @@ fn what_is_inferred_of_simulated_runs_is_right_as_often_as_stated() {
             assert!(hidden.span_ns <= truth && truth <= most, "{seed} {known:?}: {} {truth} {most}", hidden.span_ns);
         }
         let score = format!("{known:?}: {right} of {inferred} right, in {runs} runs, of {all} dependencies");
-        println!("{score}");
         assert!(runs >= 20 && right * 100 >= inferred * usize::from(CONFIDENCE_PERCENT), "{score}");
     }
 }

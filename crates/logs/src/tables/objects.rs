@@ -276,7 +276,11 @@ fn note_bare(kind: &str, column: &Coded, bare: &mut Faults) {
 }
 
 /// Objects by the texts of each row of an event.
-fn of_texts(columns: &[(&str, Coded)], rows: &[u32], parse: impl for<'a> Fn(&'a str, &mut Vec<Cow<'a, str>>)) -> Result<Relations, TooLarge> {
+fn of_texts(
+    columns: &[(&str, Coded)],
+    rows: &[u32],
+    parse: impl for<'a> Fn(&'a str, &mut Vec<Cow<'a, str>>),
+) -> Result<Relations, TooLarge> {
     let mut relations = Relations::default();
     let mut kinds = Interner::default();
     let mut ids: Vec<Interner> = Vec::new();

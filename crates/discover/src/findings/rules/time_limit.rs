@@ -45,9 +45,11 @@ fn find(facts: &Facts<'_>) -> Vec<Finding> {
     };
     let what = match (killed.len(), close.is_empty()) {
         (0, _) => format!("{close}: no margin for a larger input"),
-        (n, true) => format!("{} {} killed at their time limit after {} of running", facts.counted(n), were(n), duration(total(&killed))),
-        (n, false) => {
-            format!("{} {} killed at their time limit after {} of running, and {close}", facts.counted(n), were(n), duration(total(&killed)))
+        (n, is_alone) => {
+            let whose = if n == 1 { "its" } else { "their" };
+            let also = if is_alone { String::new() } else { format!(", and {close}") };
+            let ran = duration(total(&killed));
+            format!("{} {} killed at {whose} time limit after {ran} of running{also}", facts.counted(n), were(n))
         }
     };
     let ask = most.map(|(ran, limit)| {
