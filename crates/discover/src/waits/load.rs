@@ -289,7 +289,7 @@ mod tests {
             ([slot.allocated_cpus, slot.idle_cpus, slot.down_cpus], slot.running, slot.jobs)
         };
         let means = |cpus: [f64; 3]| (cpus.map(Some), None, 0);
-        assert_eq!(of("day", "1970-01-01"), means([12.0 / 23.0, 2.0 + 8.0 * 21.5 / 23.0, 0.0]));
+        assert_eq!(of("day", "1970-01-01"), means([12.0 / 23.0, 218.0 / 23.0, 0.0]));
         assert_eq!(of("hour", "02"), means([4.0, 6.0, 0.0]));
         // Both days have a first hour, of which only the second was observed.
         assert_eq!(of("hour", "00"), means([0.0, 2.0, 8.0]));
