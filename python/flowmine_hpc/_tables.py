@@ -163,8 +163,7 @@ class Tables:
     def cases(self) -> Table:
         """One attempt at a job, or at a task of a workflow engine, in one case of one case
         notion. A row has a job (``cluster``, ``job``, ``job_id``) or a task (``task``). A task
-        that ran as a job is in the cases of that job, and a job in the cases of the task that
-        it was.
+        that ran as a job is in the cases of that job. That job is in the cases of the task.
         """
         return self.table("cases")
 

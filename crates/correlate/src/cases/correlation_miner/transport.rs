@@ -3,6 +3,8 @@
 //! In go supplies, which are the demands too, and the cost of each pair; out come amounts. Solved by
 //! successive shortest paths with whole numbers, so that no rounding decides.
 
+#![allow(clippy::needless_range_loop, reason = "the same numbers walk through lists and matrices")]
+
 /// Cost of a pair that cannot be: more than all others together.
 const IMPOSSIBLE: i128 = 1 << 100;
 /// The largest cost of another pair, in billionths.
