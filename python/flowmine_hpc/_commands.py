@@ -259,6 +259,8 @@ def correlate(
     hub_runs: Value | None = None,
     hub_readers: Value | None = None,
     hub_age: Value | None = None,
+    partial: Value | None = None,
+    host: Value | Sequence[Value] | None = None,
 ) -> Completed:
     """Find the jobs that belong together; writes the tables links, cases and waits.
 
@@ -284,8 +286,96 @@ def correlate(
             them [first: 10]
         hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
             days]
+        partial: Write partial results of hosts into this directory instead of the tables, for
+            `merge`. One that is there and still valid is kept
+        host: With --partial: only this host; repeatable [default: all hosts of the dataset]
     """
     return _command("correlate", locals())
+
+
+def merge(
+    *paths: Any,
+    dataset: Value | None = None,
+    as_owner: bool = False,
+    case_notion: Value | None = None,
+    hub_runs: Value | None = None,
+    hub_readers: Value | None = None,
+    hub_age: Value | None = None,
+) -> Completed:
+    """Write the tables of `correlate` from partial results of hosts.
+
+    This is ``flowmine merge``, run as a child process.
+    Paths: Directories with partial results of all hosts, in any order
+
+    Options:
+        dataset: The dataset of which the partial results were made
+        as_owner: For root: write into a dataset of another user, as that user. Without it root
+            refuses, because the owner of a directory can place links in the way of a writer
+        case_notion: Case notion of the report. The tables always contain dependency,
+            account-group and, where jobs are known to exchange files, data-flow; other notions
+            only if they are named here
+        hub_runs: Number of groups of several jobs that read a file from which on it joins none
+            of them [first: 3]. Kept in the dataset, as are the next two
+        hub_readers: Number of groups of jobs that read a file from which on it joins none of
+            them [first: 10]
+        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
+            days]
+    """
+    return _command("merge", locals())
+
+
+def distribute(
+    *paths: Any,
+    on: Literal["slurm", "makeflow", "snakemake"] | None = None,
+    dataset: Value | None = None,
+    out: Value | None = None,
+    tasks: Value | None = None,
+    program: Value | None = None,
+    submit: bool = False,
+    case_notion: Value | None = None,
+    hub_runs: Value | None = None,
+    hub_readers: Value | None = None,
+    hub_age: Value | None = None,
+) -> Completed:
+    """Distribute the work of a command as jobs of Slurm or as a workflow.
+
+    This is ``flowmine distribute``, run as a child process.
+    Paths: The work
+
+    Options:
+        on: What starts the tasks
+        dataset: The dataset, on a file system that all machines share
+        out: The directory for scripts and partial results, on such a file system; made when it
+            does not exist
+        tasks: Maximum number of tasks; a task can have several hosts [default: one for each
+            host, and at most 1000]
+        program: The program flowmine on the machines of the tasks [default: the path of this
+            program]
+        submit: Submit the jobs with sbatch, instead of only writing their scripts
+        case_notion: Case notion of the report. The tables always contain dependency,
+            account-group and, where jobs are known to exchange files, data-flow; other notions
+            only if they are named here
+        hub_runs: Number of groups of several jobs that read a file from which on it joins none
+            of them [first: 3]. Kept in the dataset, as are the next two
+        hub_readers: Number of groups of jobs that read a file from which on it joins none of
+            them [first: 10]
+        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
+            days]
+    """
+    return _command("distribute", locals())
+
+
+def work(
+    *paths: Any,
+) -> Completed:
+    """Carry out a task of a plan that `distribute` wrote.
+
+    This is ``flowmine work``, run as a child process.
+    Paths: The plan that `flowmine distribute` wrote
+
+    Options:
+    """
+    return _command("work", locals())
 
 
 def prune(
@@ -910,6 +1000,9 @@ __all__ = [
     "trace",
     "import_",
     "correlate",
+    "merge",
+    "distribute",
+    "work",
     "prune",
     "export",
     "validate",
