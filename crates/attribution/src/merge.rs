@@ -92,13 +92,13 @@ impl<'a> Merging<'a> {
     pub(crate) fn add<P: HostPartial>(&mut self, partial: &P, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let host = self.clock_doubts.len() as u32;
         let bad = |table: &'static str| PartialError::Row { host: partial.host().to_owned(), table };
-        let first = self.owners.len();
+        let first = self.owners.next_number();
         partial.read::<PartialOwner<'static>>(names::OWNERS, |row| {
             let (owner, sums) = Owner::of_row(&row, host, self.entities).ok_or_else(|| bad(names::OWNERS))?;
             self.owners.push(owner, sums);
             Ok(())
         })?;
-        let end = self.owners.len();
+        let end = self.owners.next_number();
         // The number among all owners of one of the host.
         let owner = |number: i64, table: &'static str| {
             let number = u32::try_from(number).ok().and_then(|number| first.checked_add(number));

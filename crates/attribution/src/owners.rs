@@ -301,8 +301,8 @@ pub struct AllOwners {
 }
 
 impl AllOwners {
-    /// Number of owners so far, which is the number that the next one gets.
-    pub fn len(&self) -> u32 {
+    /// The number that the next owner gets.
+    pub fn next_number(&self) -> u32 {
         self.all.len() as u32
     }
 

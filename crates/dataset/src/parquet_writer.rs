@@ -128,7 +128,7 @@ impl ParquetBytes {
     fn write_group(&mut self, rows: &Columns) -> Result<(), ParquetError> {
         let mut columns: Vec<Vec<CompressedPage>> = Vec::with_capacity(self.types.len());
         for (array, type_) in rows.arrays().iter().zip(&self.types) {
-            let (array, encodings) = encoded(array)?;
+            let (array, encodings) = encoded(array.as_ref())?;
             let mut pages = Vec::new();
             for page in array_to_columns(array, type_.clone(), self.options, &encodings)?.into_iter().flatten() {
                 pages.push(compress(page?, Vec::new(), self.options.compression)?);
@@ -145,15 +145,15 @@ impl ParquetBytes {
 }
 
 /// A column as it is written, and how.
-fn encoded(array: &Box<dyn Array>) -> Result<(Box<dyn Array>, Vec<Encoding>), ParquetError> {
+fn encoded(array: &dyn Array) -> Result<(Box<dyn Array>, Vec<Encoding>), ParquetError> {
     if let Some(texts) = array.as_any().downcast_ref::<Utf8ViewArray>() {
         return Ok(match dictionary::of_texts(texts)? {
             Some(dictionary) => (dictionary.boxed(), vec![Encoding::RleDictionary]),
-            None => (array.clone(), vec![Encoding::Plain]),
+            None => (array.to_boxed(), vec![Encoding::Plain]),
         });
     }
-    let encodings = if is_spread(array.as_ref()) { vec![Encoding::DeltaBinaryPacked] } else { get_dtype_encoding(array.dtype()) };
-    Ok((array.clone(), encodings))
+    let encodings = if is_spread(array) { vec![Encoding::DeltaBinaryPacked] } else { get_dtype_encoding(array.dtype()) };
+    Ok((array.to_boxed(), encodings))
 }
 
 /// Whether these are whole numbers of which, in a sample, more than half are different.

@@ -381,7 +381,7 @@ fn main_program(evidence: &Evidence<'_>) -> Option<(Program, i64, bool)> {
     // What an engine runs around a command is not named in it: solvers, clients of Slurm.
     if let Some(text) = evidence.text {
         let named = |program: &&Program| program.kind == Kind::Tool && names_program(text, &program.name);
-        if sums.keys().any(|program| named(program)) {
+        if sums.keys().any(&named) {
             sums.retain(|program, _| named(program));
         }
     }
