@@ -115,7 +115,8 @@ fn slurm_programs(dir: &Path, lab: &SlurmLab) -> PathBuf {
     bin
 }
 
-const SNAKEFILE: &str = "rule all:\n    input: \"1.done\", \"2.done\"\nrule step:\n    output: \"{n}.done\"\n    shell: \"touch {output}\"\n";
+const SNAKEFILE: &str =
+    "rule all:\n    input: \"1.done\", \"2.done\"\nrule step:\n    output: \"{n}.done\"\n    shell: \"touch {output}\"\n";
 
 const NEXTFLOW: &str = "process step {\n  input: val n\n  output: val n\n  script: 'true'\n}\nworkflow { step(Channel.of(1, 2)) }\n";
 
