@@ -41,13 +41,16 @@ pub fn agreed<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     values.all(|value| value == first).then_some(first)
 }
 
+/// A task, and its case by each notion.
+type TaskCases = (String, Vec<Option<String>>);
+
 /// The tasks that ran as jobs, with their cases.
 #[derive(Debug, Clone, Default)]
 pub struct TasksAsJobs {
     /// The notions of tasks.
     notions: Vec<&'static str>,
     /// By the name of a job's attempt its tasks, and of each notion the case that all of them have.
-    of_job: FxHashMap<String, (String, Vec<Option<String>>)>,
+    of_job: FxHashMap<String, TaskCases>,
 }
 
 impl TasksAsJobs {
@@ -61,7 +64,7 @@ impl TasksAsJobs {
             return Ok(Self::default());
         }
         let ran = ran_as(dataset, rules)?;
-        let mut cases: BTreeMap<String, Vec<(String, Vec<Option<String>>)>> = BTreeMap::new();
+        let mut cases: BTreeMap<String, Vec<TaskCases>> = BTreeMap::new();
         task_attempts::for_each::<CorrelateError>(dataset, rules, |attempt| {
             for job in ran.get(&attempt.key).into_iter().flatten() {
                 let of_notions = notions.iter().map(|notion| notion.case_of_task(&attempt.row)).collect();

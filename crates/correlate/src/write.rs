@@ -53,7 +53,7 @@ pub struct Correlated {
     /// Of these, how many lead to something that was never seen.
     pub unseen_targets: usize,
     /// Number of cases of each notion of which there are, in the order asked for.
-    pub cases: Vec<(&'static str, usize)>,
+    pub cases: NamedCounts,
     /// Number of rows of `cases`.
     pub case_rows: usize,
     /// Whether a job read what another wrote; not looked for when no notion needs it.
@@ -62,14 +62,17 @@ pub struct Correlated {
     pub hubs: Vec<Hub>,
     /// Of the notion that was asked for, how many attempts each reason decided, most first; empty
     /// where the notion is the only reason.
-    pub decided: Vec<(&'static str, usize)>,
+    pub decided: NamedCounts,
     /// Number of cases of each notion of tasks.
-    pub task_cases: Vec<(&'static str, usize)>,
+    pub task_cases: NamedCounts,
     /// Number of attempts at tasks of workflow engines.
     pub tasks: usize,
     /// What attribution found of the traced operations, in numbers.
     pub attributed: Attributed,
 }
+
+/// Numbers, each with the name of what was counted.
+pub type NamedCounts = Vec<(&'static str, usize)>;
 
 /// What follows of tasks from the tables `links` and `cases`. This crate knows neither runs as
 /// graphs nor notions of tasks: the caller does.
@@ -80,13 +83,16 @@ pub struct TaskRows<'w> {
     pub waits: &'w dyn Fn(&Dataset, PutWait<'_>) -> Result<(), CorrelateError>,
     /// Puts rows of the table `cases` for tasks, and for the jobs that these ran as. Returns the
     /// number of cases of each notion of tasks.
-    pub cases: &'w dyn Fn(&Dataset, Option<&str>, PutCase<'_>) -> Result<Vec<(&'static str, usize)>, CorrelateError>,
+    pub cases: &'w PutCases,
 }
 
 impl TaskRows<'static> {
     /// No rows of tasks.
     const NONE: Self = Self { waits: &|_, _| Ok(()), cases: &|_, _, _| Ok(Vec::new()) };
 }
+
+/// Puts rows of the table `cases` of a dataset, also of the notion with this name.
+type PutCases = dyn Fn(&Dataset, Option<&str>, PutCase<'_>) -> Result<NamedCounts, CorrelateError>;
 
 /// Takes a row of the table `waits`.
 pub type PutWait<'p> = &'p mut dyn FnMut(&WaitPart<'_>) -> Result<(), CorrelateError>;
@@ -228,7 +234,7 @@ fn write_of_tasks(
     mut transaction: Transaction<'_>,
     of_tasks: TaskRows<'_>,
     asked: Option<&str>,
-) -> Result<Vec<(&'static str, usize)>, CorrelateError> {
+) -> Result<NamedCounts, CorrelateError> {
     let mut rows = Builder::<Case<'static>>::new();
     let cases = (of_tasks.cases)(dataset, asked, &mut |row| {
         rows.push(row);
@@ -275,8 +281,8 @@ impl<'n> OfNotion<'n> {
         Self { place, notion, whole: 0, going_on: FxHashSet::default(), rows: 0, reasons: BTreeMap::new() }
     }
 
-    fn decided(&mut self) -> Vec<(&'static str, usize)> {
-        let mut decided: Vec<(&'static str, usize)> = std::mem::take(&mut self.reasons).into_iter().collect();
+    fn decided(&mut self) -> NamedCounts {
+        let mut decided: NamedCounts = std::mem::take(&mut self.reasons).into_iter().collect();
         decided.sort_by_key(|(reason, attempts)| (std::cmp::Reverse(*attempts), *reason));
         decided
     }

@@ -31,7 +31,14 @@ pub struct Views {
 }
 
 /// The views of a source whose log is read already.
-pub fn all(request: &ReportRequest, dataset: Option<&Dataset>, log: &ActivityLog, cases: &Cases, damage: &Damage<'_>, sink: &dyn Sink) -> Views {
+pub fn all(
+    request: &ReportRequest,
+    dataset: Option<&Dataset>,
+    log: &ActivityLog,
+    cases: &Cases,
+    damage: &Damage<'_>,
+    sink: &dyn Sink,
+) -> Views {
     let name = own_name(request, dataset, cases);
     let mut found = Views { views: vec![View::of_cases(name.clone(), log, cases, dfg(log, cases))], left_out: Vec::new() };
     let others: Vec<String> = others(request, dataset).into_iter().filter(|other| *other != name).collect();

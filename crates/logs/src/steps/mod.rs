@@ -214,8 +214,11 @@ impl StepsBuilder {
     }
 }
 
+/// Ids, each with the id of another.
+type Ids = FxHashMap<IdHash, IdHash>;
+
 /// The task of each job and the job of each task, where `links` has only one.
-fn jobs_and_tasks(dataset: &Dataset) -> Result<(FxHashMap<IdHash, IdHash>, FxHashMap<IdHash, IdHash>), DatasetError> {
+fn jobs_and_tasks(dataset: &Dataset) -> Result<(Ids, Ids), DatasetError> {
     let mut task_of: FxHashMap<IdHash, Option<IdHash>> = FxHashMap::default();
     let mut job_of: FxHashMap<IdHash, Option<IdHash>> = FxHashMap::default();
     dataset.read::<Link<'static>, DatasetError>(|row| {

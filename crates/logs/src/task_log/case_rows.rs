@@ -18,6 +18,9 @@ use rustc_hash::FxHashSet;
 
 use super::notions::{self, TaskNotion, case_id};
 
+/// A task, and its case by each notion.
+type CasesOfJob = (String, Vec<Option<String>>);
+
 /// Puts the rows of tasks, of the standard notions and of the one with the name `asked`. Returns the
 /// number of cases of each notion of tasks.
 ///
@@ -31,7 +34,7 @@ pub fn put_rows(dataset: &Dataset, asked: Option<&str>, put: PutCase<'_>) -> Res
     let of_jobs = of_jobs(dataset, ran.values().flatten().collect())?;
     let mut found: Vec<FxHashSet<String>> = vec![FxHashSet::default(); notions.len()];
     // Of each job and notion the cases of its tasks, with the tasks.
-    let mut of_tasks: BTreeMap<&str, Vec<(String, Vec<Option<String>>)>> = BTreeMap::new();
+    let mut of_tasks: BTreeMap<&str, Vec<CasesOfJob>> = BTreeMap::new();
     task_attempts::for_each::<CorrelateError>(dataset, &rules, |attempt| {
         let base = Case {
             task: Some(attempt.key.as_str().into()),
