@@ -275,17 +275,11 @@ def correlate(
         case_notion: Case notion of the report. The tables always contain auto, dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
+        json: Output as JSON, with the share of attempts that each kind of evidence decided
         hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
             jobs [initially: 3]. Stored in the dataset, as are the next two
         hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
         hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
-        json: Output as JSON, with the share of attempts that each kind of evidence decided
-        hub_runs: Number of groups of several jobs that read a file from which on it joins none
-            of them [first: 3]. Kept in the dataset, as are the next two
-        hub_readers: Number of groups of jobs that read a file from which on it joins none of
-            them [first: 10]
-        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
-            days]
         partial: Write partial results of hosts into this directory instead of the tables, for
             `merge`. One that is there and still valid is kept
         host: With --partial: only this host; repeatable [default: all hosts of the dataset]
@@ -298,6 +292,7 @@ def merge(
     dataset: Value | None = None,
     as_owner: bool = False,
     case_notion: Value | None = None,
+    json: bool = False,
     hub_runs: Value | None = None,
     hub_readers: Value | None = None,
     hub_age: Value | None = None,
@@ -311,15 +306,14 @@ def merge(
         dataset: The dataset of which the partial results were made
         as_owner: For root: write into a dataset of another user, as that user. Without it root
             refuses, because the owner of a directory can place links in the way of a writer
-        case_notion: Case notion of the report. The tables always contain dependency,
+        case_notion: Case notion of the report. The tables always contain auto, dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
-        hub_runs: Number of groups of several jobs that read a file from which on it joins none
-            of them [first: 3]. Kept in the dataset, as are the next two
-        hub_readers: Number of groups of jobs that read a file from which on it joins none of
-            them [first: 10]
-        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
-            days]
+        json: Output as JSON, with the share of attempts that each kind of evidence decided
+        hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
+            jobs [initially: 3]. Stored in the dataset, as are the next two
+        hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
+        hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
     """
     return _command("merge", locals())
 
@@ -333,6 +327,7 @@ def distribute(
     program: Value | None = None,
     submit: bool = False,
     case_notion: Value | None = None,
+    json: bool = False,
     hub_runs: Value | None = None,
     hub_readers: Value | None = None,
     hub_age: Value | None = None,
@@ -352,15 +347,14 @@ def distribute(
         program: The program flowmine on the machines of the tasks [default: the path of this
             program]
         submit: Submit the jobs with sbatch, instead of only writing their scripts
-        case_notion: Case notion of the report. The tables always contain dependency,
+        case_notion: Case notion of the report. The tables always contain auto, dependency,
             account-group and, where jobs are known to exchange files, data-flow; other notions
             only if they are named here
-        hub_runs: Number of groups of several jobs that read a file from which on it joins none
-            of them [first: 3]. Kept in the dataset, as are the next two
-        hub_readers: Number of groups of jobs that read a file from which on it joins none of
-            them [first: 10]
-        hub_age: Time between writing and reading from which on a file joins no jobs [first: 7
-            days]
+        json: Output as JSON, with the share of attempts that each kind of evidence decided
+        hub_runs: Minimum number of groups of several jobs that read a hub file, which joins no
+            jobs [initially: 3]. Stored in the dataset, as are the next two
+        hub_readers: Minimum number of groups of any size that read a hub file [initially: 10]
+        hub_age: Minimum time between writing and reading a hub file [initially: 7 days]
     """
     return _command("distribute", locals())
 
