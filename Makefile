@@ -128,7 +128,7 @@ bench: build $(VENV)/ready $(PEER)
 
 # The figures of the pages, from the demo's datasets, and the manual pages.
 docs: demo
-	$(BIN) discover --dataset $(OUT)/dataset --account thesis -o docs/pictures/dfg-thesis.svg
+	$(BIN) discover --dataset $(OUT)/dataset --account thesis --case-notion dependency -o docs/pictures/dfg-thesis.svg
 	cp $(OUT)/dfg-demonstration.svg $(OUT)/dag.svg $(OUT)/io-profile.svg $(OUT)/file-span.svg $(OUT)/file-timeline.svg docs/pictures/
 	$(BIN) discover fixtures/logs/samples.csv --case-column sample --activity-column step --timestamp-column finished \
 		--time sum -o docs/pictures/dfg-samples.svg
