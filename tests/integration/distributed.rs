@@ -2,13 +2,13 @@
 //! Snakemake make, and the merge. The tables are those of one process, to the byte.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::makeflow::makeflow_is_there;
 use crate::support::slurm_lab::SlurmLab;
-use crate::support::{expect, flowmine};
+use crate::support::{expect, flowmine, is_root};
 
 /// Two commands on each host: one writes a file that the next host reads.
 fn trace(command: impl Fn(&str) -> Command, dataset: &Path, hosts: &[&str]) {
@@ -111,7 +111,7 @@ fn an_array_with_a_killed_task_gives_the_tables_of_one_process() {
 
     let said = submit();
     assert!(said.starts_with("3 tasks, 1 of them missing, and a merge\n"), "{said}");
-    assert!(out.join("merged.json").exists(), "{}", std::fs::read_to_string(out.join("merge.log")).unwrap_or_default());
+    assert!(out.join("merged.json").exists(), "{}", std::fs::read_to_string(out.join("logs/merge.log")).unwrap_or_default());
     assert_equal(&one, &dataset);
     // Nothing is missing: the merge alone, by the script that a user starts.
     let said = slurm(distribute(&dataset, &out, "slurm"));
@@ -146,7 +146,7 @@ fn makeflow_and_snakemake_run_the_tasks() {
         assert_equal(&one, &copy);
     };
     if makeflow_is_there() {
-        run("makeflow", Path::new("makeflow"), &["--json", "correlate.makeflow.json"]);
+        run("makeflow", Path::new("sh"), &["-c", "exec makeflow --json correlate-*.makeflow.json"]);
     }
     if let Some(snakemake) = snakemake {
         run("snakemake", &snakemake, &["--cores", "2"]);
@@ -160,4 +160,48 @@ fn makeflow_and_snakemake_run_the_tasks() {
     assert_equal(&one, &dataset);
     let none = flowmine().arg("work").arg(out.join("plan.json")).arg("3").output().unwrap();
     assert!(String::from_utf8_lossy(&none.stderr).contains("there is no task 3, the last one is 2"));
+}
+
+/// Root runs later what lies there: as with scripts of `transform`, nobody else may change it.
+#[test]
+fn root_is_refused_directories_and_plans_of_others() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dataset = dir.path().join("dataset");
+    trace(|_| flowmine(), &dataset, &["n1"]);
+    let (of_another, of_all, own) = (dir.path().join("another"), dir.path().join("all"), dir.path().join("own"));
+    for place in [&of_another, &of_all] {
+        std::fs::create_dir(place).unwrap();
+    }
+    chown(&of_another, Some(6001), Some(6001)).unwrap();
+    std::fs::set_permissions(&of_all, PermissionsExt::from_mode(0o777)).unwrap();
+    for place in [&of_another, &of_all] {
+        for launcher in ["slurm", "makeflow", "snakemake"] {
+            let refused = distribute(&dataset, place, launcher).output().unwrap();
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(2) && said.contains("before root runs them"), "{said}");
+            assert_eq!(std::fs::read_dir(place).unwrap().count(), 0);
+        }
+    }
+    // A file of the user stays.
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("Snakefile"), "mine").unwrap();
+    let refused = distribute(&dataset, &own, "snakemake").output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && said.contains("Snakefile is there already"), "{said}");
+    assert_eq!(std::fs::read_to_string(own.join("Snakefile")).unwrap(), "mine");
+    expect(&mut distribute(&dataset, &own, "slurm"), 0);
+    let plan = own.join("plan.json");
+    expect(flowmine().arg("work").arg(&plan).arg("1"), 0);
+    chown(&plan, Some(6001), Some(6001)).unwrap();
+    let refused = flowmine().arg("work").arg(&plan).arg("merge").output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && said.contains("no plan of this user or of root"), "{said}");
+    chown(&plan, Some(0), Some(0)).unwrap();
+    chown(&own, Some(6001), Some(6001)).unwrap();
+    let refused = flowmine().arg("work").arg(&plan).arg("merge").output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && said.contains("belongs to the user with the id 6001"), "{said}");
 }

@@ -69,7 +69,11 @@ impl Python {
         let temporary = self.path("tmp");
         fs::create_dir_all(&temporary).unwrap();
         command.env("PYTHONPATH", self.path("package")).env("FLOWMINE_COMMAND", env!("CARGO_BIN_EXE_flowmine"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1").env("TMPDIR", temporary).current_dir(self.directory.path());
+        command
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("FLOWMINE_CASE_NOTION", "dependency")
+            .env("TMPDIR", temporary)
+            .current_dir(self.directory.path());
         command
     }
 

@@ -13,16 +13,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use flowmine_attribution::hosts;
-use flowmine_attribution::partial::{Collection, expected};
+use flowmine_attribution::partial::{Collection, expected, short_name};
 use flowmine_dataset::Dataset;
-use flowmine_files::Folder;
+use flowmine_files::{Folder, MadeFiles};
 
-pub use plan::{PARTIALS, PLAN, Plan};
+pub use plan::{LOGS, PARTIALS, PLAN, Plan};
+use work::MERGED;
 pub use work::{Task, Worked, work};
 
 use crate::correlate::HubOptions;
 use crate::error::{Error, Result, ensure};
 use crate::options::Choice;
+use crate::output;
+use crate::sink::Sink;
 use estimate::Estimate;
 
 /// What is distributed.
@@ -105,7 +108,7 @@ const TASKS: usize = 1000;
 /// # Errors
 /// When the dataset has no traces or cannot be read, the files cannot be written, or Slurm refuses
 /// the jobs.
-pub fn distribute(options: &Options) -> Result<Distributed> {
+pub fn distribute(options: &Options, sink: &dyn Sink) -> Result<Distributed> {
     let What::Correlate = options.what;
     ensure!(!options.submit || options.launcher == Launcher::Slurm, "--submit is for --on slurm: start the engine with the workflow");
     let dataset = Dataset::open(&options.dataset)?;
@@ -115,6 +118,8 @@ pub fn distribute(options: &Options) -> Result<Distributed> {
     let estimate = Estimate::new(&dataset, &hosts)?;
     let folder = Folder::make(&options.dir, dataset.access().folder_mode())?;
     ensure!(!Dataset::holds(&folder)?, "{}: it is a dataset or lies in one: give another directory", options.dir.display());
+    // Slurm and engines run later what lies here.
+    output::refuse_strangers(&folder, sink)?;
     let dir = absolute(&options.dir)?;
     let plan = Plan {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -123,22 +128,39 @@ pub fn distribute(options: &Options) -> Result<Distributed> {
         case_notion: options.case_notion.clone(),
         hubs: options.hubs,
     };
-    plan.write(&folder)?;
     let missing = missing(&dataset, &folder, &plan)?;
     let program = text(&program(&options.program)?)?;
     let needs = estimate.needs(&plan.tasks);
     let mut done = Distributed { tasks: plan.tasks.len(), files: vec![dir.join(PLAN)], ..Distributed::default() };
     (done.minutes, done.mebibytes) = ((needs.task.minutes, needs.merge.minutes), (needs.task.mebibytes, needs.merge.mebibytes));
+    if options.launcher == Launcher::Slurm {
+        // A shell writes the logs, and would follow links that others put in a folder of theirs.
+        folder.make_own_folder(LOGS, 0o700)?;
+    }
     let scripts = slurm::Scripts::new(&text(&dir)?, &program, &missing, &needs);
     let files = match options.launcher {
         Launcher::Slurm => scripts.files(),
-        Launcher::Makeflow => vec![("correlate.makeflow.json", workflow::makeflow(&plan, &missing, &program)?)],
-        Launcher::Snakemake => vec![("Snakefile", workflow::snakemake(&plan, &missing, &program)?)],
+        Launcher::Makeflow => {
+            // Makeflow's log lies next to its workflow and counts rules by number: other work has another name.
+            let workflow = workflow::makeflow(&plan, &missing, &program)?;
+            let tag = short_name(&workflow, &expected(&dataset, &hosts)?).map_err(|error| Error::Refused(error.to_string()))?;
+            vec![(format!("correlate-{tag}.makeflow.json"), workflow)]
+        }
+        Launcher::Snakemake => vec![("Snakefile".to_owned(), workflow::snakemake(&plan, &missing, &program)?)],
     };
+    let mut made = MadeFiles::new(&folder)?;
+    made.claim(files.iter().map(|(name, _)| name.clone()).chain([PLAN, MERGED].map(str::to_owned)))?;
+    // What an earlier merge left would be taken as done.
+    match folder.remove(MERGED) {
+        Err(error) if !error.is_not_found() => return Err(error.into()),
+        _ => {}
+    }
+    plan.write(&folder)?;
     for (name, content) in files {
-        flowmine_dataset::row_file::put(&folder, name, content.as_bytes())?;
+        flowmine_dataset::row_file::put(&folder, &name, content.as_bytes())?;
         done.files.push(dir.join(name));
     }
+    made.finish()?;
     if options.submit {
         done.jobs = scripts.submit()?;
     }
@@ -148,14 +170,19 @@ pub fn distribute(options: &Options) -> Result<Distributed> {
 
 /// The tasks, counted from 1, of which a host has no valid partial result.
 fn missing(dataset: &Dataset, folder: &Folder, plan: &Plan) -> Result<Vec<usize>> {
-    let (above, _) = folder.make_folder(PARTIALS, dataset.access().folder_mode())?;
+    let above = folder.make_own_folder(PARTIALS, 0o700)?;
     let mut missing = Vec::new();
     for (number, hosts) in (1..).zip(&plan.tasks) {
+        let mut is_missing = false;
         for manifest in expected(dataset, hosts)?.values() {
             if Collection::made(&above, manifest)?.is_none() {
-                missing.push(number);
-                break;
+                // An engine would take an old one as done.
+                Collection::discard(&above, &manifest.host)?;
+                is_missing = true;
             }
+        }
+        if is_missing {
+            missing.push(number);
         }
     }
     Ok(missing)

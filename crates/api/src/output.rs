@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::{Counts, LogError};
-use flowmine_files::{Folder, MadeFiles, NewFile, place_of};
+use flowmine_files::{Folder, MadeFiles, NewFile, Stranger, place_of};
 use flowmine_schema::text::terminal::Visible;
+use flowmine_schema::text::visible;
 
-use crate::error::{Context, Error, Result, ensure};
+use crate::error::{Context, Error, Result, ensure, refuse};
 use crate::inputs;
+use crate::sink::Sink;
 
 /// The path that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
@@ -122,6 +124,27 @@ fn place_of_result(path: &Path) -> Result<(Folder, OsString)> {
 /// When it is or does.
 pub fn refuse_dataset(folder: &Folder) -> Result<()> {
     ensure!(!Dataset::holds(folder)?, "this place is in a dataset, which holds nothing else: write the result elsewhere");
+    Ok(())
+}
+
+/// Scripts are run later: whoever can replace them by then decides what is run, and as whom. Root
+/// is refused such a place, everybody else is warned where it is all users who can.
+///
+/// # Errors
+/// When root is refused it, or a folder above cannot be looked at.
+pub fn refuse_strangers(folder: &Folder, sink: &dyn Sink) -> Result<()> {
+    let Some(stranger) = folder.stranger()? else { return Ok(()) };
+    let stranger_is = stranger.to_string();
+    let who = visible(&stranger_is);
+    if flowmine_files::is_root() {
+        refuse!(
+            "{who}, who could replace the scripts before root runs them: write to a directory that only root can change, or run \
+             flowmine as that user"
+        );
+    }
+    if matches!(stranger, Stranger::Everybody(_)) {
+        sink.warning(&format!("{who} and replace the scripts: run them only where you trust all users of the machine"));
+    }
     Ok(())
 }
 

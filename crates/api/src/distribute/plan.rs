@@ -9,12 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::correlate::HubOptions;
 use crate::error::{Context, Error, Result, ensure};
+use crate::output;
+use crate::sink::Sink;
 
 /// Name of the plan's file.
 pub const PLAN: &str = "plan.json";
 
 /// Name of the folder next to it with the partial results.
 pub const PARTIALS: &str = "partials";
+
+/// Name of the folder next to it with the messages of tasks that Slurm runs.
+pub const LOGS: &str = "logs";
 
 /// Largest plan that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -46,11 +51,15 @@ impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// When it cannot be read, or is of another version.
-    pub fn read(path: &Path) -> Result<Self> {
+    /// When it cannot be read, is of another user than root and the caller, or of another version.
+    pub fn read(path: &Path, sink: &dyn Sink) -> Result<Self> {
         let (folder, name) = place_of(path)?;
+        output::refuse_strangers(&folder, sink)?;
+        let shown = || path.display().to_string();
+        let file = folder.own_note(&name).with_context(shown)?;
+        let file = file.with_context(|| format!("{}: there is no plan of this user or of root", shown()))?;
         let mut bytes = Vec::new();
-        folder.read(&name).with_context(|| path.display().to_string())?.take(LARGEST).read_to_end(&mut bytes)?;
+        file.take(LARGEST).read_to_end(&mut bytes).with_context(shown)?;
         let plan: Self = serde_json::from_slice(&bytes)
             .map_err(|error| Error::Refused(format!("{}: {error}: it is no plan of `flowmine distribute`", path.display())))?;
         let here = env!("CARGO_PKG_VERSION");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use flowmine_discover::workflow::quoted;
 use flowmine_extract_slurm::runner::{Local, Runner};
 
-use super::PLAN;
 use super::estimate::{Need, Needs};
+use super::{LOGS, PLAN};
 use crate::error::{Error, Result};
 
 /// Longest time that sbatch may take.
@@ -34,7 +34,7 @@ impl Scripts {
     pub(super) fn new(dir: &str, program: &str, missing: &[usize], needs: &Needs) -> Self {
         let work = |task: &str, log: &str| {
             let (program, plan) = (quoted(program), quoted(&format!("{dir}/{PLAN}")));
-            format!("exec {program} work {plan} {task} > {}/{log} 2>&1\n", quoted(dir))
+            format!("exec {program} work {plan} {task} > {}/{log} 2>&1\n", quoted(&format!("{dir}/{LOGS}")))
         };
         let array = (!missing.is_empty()).then(|| {
             let numbers = ranges(missing);
@@ -46,7 +46,7 @@ impl Scripts {
     }
 
     /// The files, by name.
-    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn files(&self) -> Vec<(String, String)> {
         let mut submit =
             "#!/bin/sh\n# Submits the array and the merge, which waits for it.\nset -eu\ncd \"$(dirname \"$0\")\"\n".to_owned();
         submit.push_str(if self.array.is_some() {
@@ -54,8 +54,8 @@ impl Scripts {
         } else {
             "sbatch merge.sh\n"
         });
-        let merge = (MERGE, format!("{}{}", self.merge.0, self.merge.1));
-        self.array.iter().map(|array| (ARRAY, array.clone())).chain([merge, (SUBMIT, submit)]).collect()
+        let merge = (MERGE.to_owned(), format!("{}{}", self.merge.0, self.merge.1));
+        self.array.iter().map(|array| (ARRAY.to_owned(), array.clone())).chain([merge, (SUBMIT.to_owned(), submit)]).collect()
     }
 
     /// Submits the jobs, and returns their numbers.
@@ -137,20 +137,20 @@ mod tests {
         let scripts = Scripts::new("/s/it's %A; rm -rf ~", "/opt/$(id)/flowmine", &[1, 2, 5], &NEEDS);
         let files = scripts.files();
         let array = &files[0].1;
-        assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["array.sh", "merge.sh", "submit.sh"]);
+        assert_eq!(files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["array.sh", "merge.sh", "submit.sh"]);
         assert!(array.contains("#SBATCH --array=1-2,5\n") && array.contains("#SBATCH --time=7\n#SBATCH --mem=600M\n"), "{array}");
         let last = array.lines().last().unwrap();
         assert_eq!(
             last,
             "exec '/opt/$(id)/flowmine' work '/s/it'\\''s %A; rm -rf ~/plan.json' \"$SLURM_ARRAY_TASK_ID\" > \
-             '/s/it'\\''s %A; rm -rf ~'/task-\"$SLURM_ARRAY_TASK_ID\".log 2>&1"
+             '/s/it'\\''s %A; rm -rf ~/logs'/task-\"$SLURM_ARRAY_TASK_ID\".log 2>&1"
         );
     }
 
     #[test]
     fn without_a_missing_task_there_is_no_array() {
         let files = Scripts::new("/s", "flowmine", &[], &NEEDS).files();
-        assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["merge.sh", "submit.sh"]);
+        assert_eq!(files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["merge.sh", "submit.sh"]);
         assert!(files[1].1.ends_with("\nsbatch merge.sh\n"));
     }
 }

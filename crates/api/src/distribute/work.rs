@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use flowmine_dataset::row_file;
-use flowmine_files::place_of;
+use flowmine_files::{MadeFiles, place_of};
 use serde::Serialize;
 
 use super::{PARTIALS, Plan};
@@ -61,7 +61,7 @@ struct Merged<'a> {
 /// # Errors
 /// When the plan has no such task, or what the task does fails.
 pub fn work(path: &Path, task: Task, sink: &dyn Sink) -> Result<Worked> {
-    let plan = Plan::read(path)?;
+    let plan = Plan::read(path, sink)?;
     let dataset = PathBuf::from(&plan.dataset);
     let dir = path.with_file_name(PARTIALS);
     match task {
@@ -79,7 +79,11 @@ pub fn work(path: &Path, task: Task, sink: &dyn Sink) -> Result<Worked> {
             let done = Merged { version: &plan.version, operations: of.operations, processes: of.processes, task_io_rows: of.written.rows };
             let mut json = serde_json::to_vec_pretty(&done).map_err(|error| Error::Refused(error.to_string()))?;
             json.push(b'\n');
-            row_file::put(&place_of(path)?.0, MERGED, &json)?;
+            let folder = place_of(path)?.0;
+            let mut made = MadeFiles::new(&folder)?;
+            made.claim([MERGED])?;
+            row_file::put(&folder, MERGED, &json)?;
+            made.finish()?;
             Ok(Worked::Merged(Box::new(found)))
         }
     }

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flowmine_files::{Batch, FileError, Folder, Stranger};
-use flowmine_schema::text::visible;
+use flowmine_files::{Batch, FileError, Folder};
 use flowmine_transform::script::Script;
 use flowmine_transform::workflow::Plan;
 
-use crate::error::{Context, Error, Result, refuse};
+use crate::error::{Context, Error, Result};
 use crate::output;
 use crate::sink::Sink;
 
@@ -28,7 +27,7 @@ pub fn write(plan: &Plan, path: &Path, directory: &Path, sink: &dyn Sink) -> Res
     let folder = Folder::open_to_write(shown).with_context(|| shown.display().to_string())?;
     output::refuse_dataset(&folder).with_context(|| shown.display().to_string())?;
     output::check_place(path)?;
-    refuse_strangers(&folder, sink)?;
+    output::refuse_strangers(&folder, sink)?;
     let next = AtomicUsize::new(0);
     let some = || -> Result<(Batch, usize)> {
         let (mut batch, mut written) = (Batch::new(folder.try_clone()?), 0);
@@ -74,22 +73,4 @@ fn beside(file: &Script, folder: &Folder) -> Result<Batch, FileError> {
     let mut batch = Batch::new(inside);
     batch.add(name, SCRIPT, file.text.as_bytes())?;
     Ok(batch)
-}
-
-/// Scripts are run later: whoever can replace them by then decides what is run, and as whom. Root
-/// is refused such a place, everybody else is warned where it is all users who can.
-fn refuse_strangers(folder: &Folder, sink: &dyn Sink) -> Result<()> {
-    let Some(stranger) = folder.stranger()? else { return Ok(()) };
-    let stranger_is = stranger.to_string();
-    let who = visible(&stranger_is);
-    if flowmine_files::is_root() {
-        refuse!(
-            "{who}, who could replace the scripts before root runs them: write to a directory that only root can change, or run \
-             flowmine as that user"
-        );
-    }
-    if matches!(stranger, Stranger::Everybody(_)) {
-        sink.warning(&format!("{who} and replace the scripts: run them only where you trust all users of the machine"));
-    }
-    Ok(())
 }

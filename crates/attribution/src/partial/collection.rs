@@ -7,7 +7,7 @@ use flowmine_dataset::{Dataset, DatasetError, host_folder, host_of_folder};
 use flowmine_files::Folder;
 
 use super::dir::{PartialDir, folder_of};
-use super::manifest::expected;
+use super::manifest::{FILE, expected};
 use super::{InMemory, PartialError, PartialManifest};
 use crate::AttributionError;
 
@@ -68,6 +68,24 @@ impl Collection {
         };
         // One of another version, or damaged, is made again.
         Ok(PartialDir::open(folder).ok().flatten().filter(|partial| partial.is_made_of(wanted)))
+    }
+
+    /// Removes the manifest of the partial result of a host in a directory of several: it is to be
+    /// made again.
+    ///
+    /// # Errors
+    /// When the folder is none of a partial result of the user, or the file cannot be removed.
+    pub fn discard(above: &Folder, host: &str) -> Result<(), AttributionError> {
+        let name = host_folder(host);
+        match above.folder(&name) {
+            Err(error) if error.is_not_found() => return Ok(()),
+            _ => {}
+        }
+        let folder = folder_of(above, &name)?;
+        match folder.remove(FILE) {
+            Err(error) if !error.is_not_found() => Err(DatasetError::Io { path: folder.path().join(FILE), source: error.into() }.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the partial result of a host into its folder of a directory.

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use flowmine_dataset::{Access, Builder, DatasetError, Input, row_file};
+use flowmine_dataset::{Builder, DatasetError, Input, row_file};
 use flowmine_files::Folder;
 use flowmine_schema::row::{Record, Row};
 use flowmine_schema::tables::{DiagnosticRow, Link, TaskTotal};
@@ -32,13 +32,16 @@ impl PartialDir {
     /// Reads the manifest of a directory; `None` where there is none.
     ///
     /// # Errors
-    /// When it is damaged, or of another version.
+    /// When it is damaged, of another version, or in a directory that another user can change.
     pub fn open(folder: Folder) -> Result<Option<Self>, AttributionError> {
         let path = folder.path().join(FILE);
         let file = match folder.read(FILE) {
             Err(error) if error.is_not_found() => return Ok(None),
             other => other.map_err(|source| DatasetError::Io { path: path.clone(), source: source.into() })?,
         };
+        if !is_of_nobody_else(&folder).map_err(|source| DatasetError::Io { path: folder.path().to_owned(), source })? {
+            return Err(PartialError::OfAnother(folder.path().to_owned()).into());
+        }
         let mut bytes = Vec::new();
         file.take(LARGEST).read_to_end(&mut bytes).map_err(|source| DatasetError::Io { path: path.clone(), source })?;
         // The version first: another one may have other fields.
@@ -47,7 +50,10 @@ impl PartialDir {
         if made.format != super::FORMAT || made.version != env!("CARGO_PKG_VERSION") {
             return Err(PartialError::Version { path: folder.path().to_owned(), made_by: made.version, format: made.format }.into());
         }
-        let manifest = serde_json::from_slice(&bytes).map_err(damaged)?;
+        let manifest: PartialManifest = serde_json::from_slice(&bytes).map_err(damaged)?;
+        if manifest.digest().map_err(damaged)? != manifest.sha256 {
+            return Err(PartialError::Altered(path).into());
+        }
         Ok(Some(Self { folder, manifest }))
     }
 
@@ -100,8 +106,9 @@ impl PartialDir {
         files.table::<DiagnosticRow<'static>>(names::DIAGNOSTICS)?;
         files.table::<DiagnosticRow<'static>>(names::GROUP_DIAGNOSTICS)?;
         files.table::<TaskTotal<'static>>(names::LOST)?;
-        let mut json =
-            serde_json::to_vec_pretty(&manifest).map_err(|source| PartialError::Manifest { path: folder.path().join(FILE), source })?;
+        let failed = |source| PartialError::Manifest { path: folder.path().join(FILE), source };
+        manifest.sha256 = manifest.digest().map_err(failed)?;
+        let mut json = serde_json::to_vec_pretty(&manifest).map_err(failed)?;
         json.push(b'\n');
         row_file::put(&folder, FILE, &json)?;
         Ok(Self { folder, manifest })
@@ -194,13 +201,44 @@ impl From<DatasetError> for StoppedOrDamaged {
     }
 }
 
+/// Whether only root and the user can change what lies in a folder: whoever else can, could assign
+/// bytes to other users.
+fn is_of_nobody_else(folder: &Folder) -> std::io::Result<bool> {
+    let owner = folder.owner()?;
+    Ok((owner == 0 || owner == flowmine_files::user()) && folder.mode()? & OTHERS_WRITE == 0)
+}
+
+/// Whether there is nothing in a folder but a partial result, or what is left of one.
+fn is_marked(folder: &Folder) -> Result<bool, flowmine_files::FileError> {
+    Ok(folder.has_file(MARK)? || folder.entries(1)?.entries.is_empty())
+}
+
+/// Name of the empty file by which the folder of a partial result is known.
+const MARK: &str = ".flowmine-partial";
+
+/// Permissions of the folder of a partial result: for its owner alone.
+const PRIVATE: u32 = 0o700;
+
+/// The permissions of a mode by which its group and all users may write.
+const OTHERS_WRITE: u32 = 0o022;
+
 /// The folder of a host's partial result in a directory of several, made if there is none.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be made, or another user made it or can write it.
 pub(super) fn folder_of(above: &Folder, name: &str) -> Result<Folder, DatasetError> {
     let path = above.path().join(name);
-    let (folder, _) =
-        above.make_folder(name, Access::of(above).folder_mode()).map_err(|source| DatasetError::Io { path, source: source.into() })?;
+    let failed = |source: flowmine_files::FileError| DatasetError::Io { path: path.clone(), source: source.into() };
+    // Whoever may read the dataset is not asked: the rows are for the user alone.
+    let (folder, is_new) = above.make_folder(name, PRIVATE).map_err(failed)?;
+    let is_own =
+        is_new || (folder.owner().map_err(|e| failed(e.into()))? == flowmine_files::user() && is_marked(&folder).map_err(failed)?);
+    if !is_own {
+        return Err(failed(flowmine_files::FileError::NotMade(name.to_owned())));
+    }
+    folder.set_mode(PRIVATE).map_err(|error| failed(error.into()))?;
+    if !folder.has_file(MARK).map_err(failed)? {
+        folder.create_new(MARK, 0o600).map_err(failed)?;
+    }
     Ok(folder)
 }

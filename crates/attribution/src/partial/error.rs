@@ -19,6 +19,12 @@ pub enum PartialError {
         /// The JSON parser's error.
         source: serde_json::Error,
     },
+    /// The manifest is not what was written.
+    #[error("{}: its digest is another: it was altered; make this partial result again", .0.display())]
+    Altered(PathBuf),
+    /// Another user can change it.
+    #[error("{}: another user made this directory or can write it: make the partial result again in a directory of your own, or merge as that user", .0.display())]
+    OfAnother(PathBuf),
     /// It was made by another version.
     #[error("{}: made by flowmine {made_by}, format {format}; this is flowmine {} with format {}: make it again with this version", .path.display(), env!("CARGO_PKG_VERSION"), super::FORMAT)]
     Version {

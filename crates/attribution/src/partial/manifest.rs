@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_dataset::{Dataset, Input};
 use flowmine_schema::tables::{ControllerClock, JobDependency, JobState, TaskRun};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::Summary;
 use crate::AttributionError;
@@ -38,9 +39,17 @@ pub struct PartialManifest {
     pub inputs: Vec<Input>,
     /// Its files, by table.
     pub files: BTreeMap<String, Vec<Input>>,
+    /// SHA-256 of all of the above, as JSON.
+    pub sha256: String,
 }
 
 impl PartialManifest {
+    /// The digest of all other fields.
+    pub(super) fn digest(&self) -> Result<String, serde_json::Error> {
+        let json = serde_json::to_vec(&Self { sha256: String::new(), ..self.clone() })?;
+        Ok(Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
     /// The path of the first file of a dataset that differs from that in another manifest.
     pub(super) fn other_input(&self, other: &Self) -> Option<String> {
         let set = |inputs: &'_ [Input]| inputs.iter().cloned().collect::<BTreeSet<Input>>();
@@ -51,6 +60,16 @@ impl PartialManifest {
             differing.or_else(|| a.first().map(|input| input.path.clone()))
         })
     }
+}
+
+/// A short name of partial results that are still to be made of these rows, with the text that makes
+/// them.
+///
+/// # Errors
+/// When a manifest is no JSON, which does not happen.
+pub fn short_name(text: &str, expected: &BTreeMap<String, PartialManifest>) -> Result<String, serde_json::Error> {
+    let digest = Sha256::new().chain_update(text).chain_update(serde_json::to_vec(expected)?).finalize();
+    Ok(digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The manifests, without results, of the partial results of these hosts.

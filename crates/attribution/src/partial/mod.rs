@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use collection::Collection;
 pub use dir::PartialDir;
 pub use error::PartialError;
-pub use manifest::{FORMAT, PartialManifest, expected};
+pub use manifest::{FORMAT, PartialManifest, expected, short_name};
 pub use memory::InMemory;
 pub(crate) use memory::Tables;
 

@@ -237,6 +237,42 @@ fn damaged_partial_results_are_named() {
 }
 
 #[test]
+fn a_manifest_is_what_was_written() {
+    let scene = Scene::new();
+    let manifest = scene.path("all/host=n1/partial.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let mut altered: serde_json::Value = serde_json::from_str(&text).unwrap();
+    altered["files"] = serde_json::json!({});
+    let digit = text.find("\"rows\": ").or_else(|| text.find("\"bytes\": ")).unwrap() + 9;
+    let other = format!("{}9{}", &text[..digit], &text[digit..]);
+    for text in [serde_json::to_string_pretty(&altered).unwrap(), other] {
+        std::fs::write(&manifest, text).unwrap();
+        assert_eq!(
+            scene.refusal(&["all"]),
+            "all/host=n1/partial.json: its digest is another: it was altered; make this partial result again"
+        );
+    }
+    std::fs::write(&manifest, text).unwrap();
+    merged(&scene.world, &scene.dataset, &[scene.path("all")]).unwrap();
+}
+
+#[test]
+fn a_partial_result_that_another_user_can_write_is_refused() {
+    let scene = Scene::new();
+    let folder = scene.path("all/host=n1");
+    let mode = |mode| std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    for open in [0o775, 0o757] {
+        mode(open);
+        assert!(scene.refusal(&["all"]).starts_with("all/host=n1: another user made this directory or can write it"));
+    }
+    mode(0o755);
+    if flowmine_files::user() == 0 {
+        std::os::unix::fs::chown(&folder, Some(6001), Some(6001)).unwrap();
+        assert!(scene.refusal(&["all"]).starts_with("all/host=n1: another user made this directory or can write it"));
+    }
+}
+
+#[test]
 fn partial_results_of_other_rows_versions_and_datasets_are_named() {
     let scene = Scene::new();
     let manifest = scene.path("all/host=n2/partial.json");

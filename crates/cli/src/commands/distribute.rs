@@ -9,7 +9,7 @@ use crate::{Outcome, output};
 
 /// Runs `flowmine distribute`: writes a plan and what starts its tasks.
 pub fn run(args: &Distribute) -> anyhow::Result<Outcome> {
-    let done = distribute(&args.options()?)?;
+    let done = distribute(&args.options()?, &Terminal)?;
     output::write(None, |out| Ok(done.write(out)?))?;
     Ok(Outcome::Clean)
 }
