@@ -161,8 +161,8 @@ fn what_an_outer_layer_sets_updates_the_task() {
     let layers = script::layers(&task, task_id(&task, &NoContents));
     let about = script::About { task: "t", activity: "sim.exe", workflow: "t1.jx", parents: &[], instances: false };
     let texts: Vec<String> = script::scripts(about, &layers).into_iter().map(|s| s.text).collect();
-    assert!(texts[2].contains("export A='inner+'\nunset B\nexport P='out:'\"${P-}\"\n"), "{}", texts[2]);
-    assert!(texts[1].contains("export P='in:'\"${P-}\"\n") && !texts[1].contains("export A="), "{}", texts[1]);
+    assert!(texts[2].contains("fm_run env -u B A='inner+' P='out:'\"${P-}\" \"$@\""), "{}", texts[2]);
+    assert!(texts[1].contains("fm_run env P='in:'\"${P-}\" \"$@\"") && !texts[1].contains(" A="), "{}", texts[1]);
 }
 
 #[test]

@@ -245,9 +245,10 @@ pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
 }
 # shellcheck disable=SC2046
 fm_take() {
+  # The witness first: what takes time comes later.
+  fm_ask "$1" "$2"
   fm_to=$(fm_task)
   fm_left="$(fm_tree $fm_to)$fm_left"
-  fm_ask "$1" "$2"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   if [ "$fm_how" != alone ]; then
     fm_wide=''
@@ -313,9 +314,9 @@ fm_wide_pass() {
 }
 # shellcheck disable=SC2046
 fm_take() {
+  fm_ask "$1" "$2"
   fm_between=$(fm_marked)
   fm_left="$(fm_tree "$fm_child" $fm_between)$fm_left"
-  fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
     all)
