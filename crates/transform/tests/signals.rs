@@ -4,8 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 mod common;
-#[path = "../../../tests/support/require.rs"]
-mod require;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -409,48 +407,6 @@ fn the_name_of_a_process_makes_no_other_a_part_of_the_task() {
             unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
         }
         assert_eq!((seen(ended), others), (143, None), "{shell}");
-    }
-}
-
-/// Starts a layer, sends it TERM, and gives the number of a process of the task that ended by it to
-/// another process, while a child of the task takes its time.
-const REUSED: &str = r#""$@" & layer=$!
-until [ -s "$TOP/ended" ]; do sleep 0.05; done
-ended=$(cat "$TOP/ended")
-kill -s TERM "$layer"
-while [ -d "/proc/$ended" ]; do sleep 0.05; done
-other=
-until [ "$other" = "$ended" ]; do
-  [ -z "$other" ] || kill "$other"
-  echo "$((ended - 1))" >/proc/sys/kernel/ns_last_pid
-  setsid sleep 300 &
-  other=$!
-done
-: >"$TOP/stop"
-wait "$layer"
-status=$?
-kill "$other" || exit 99
-exit "$status""#;
-
-#[test]
-fn a_process_with_the_number_of_one_that_ended_is_none_of_the_task() {
-    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // SAFETY: it only asks.
-    let alone: &[&str] = if unsafe { libc::geteuid() } == 0 { &["-pf", "--mount-proc"] } else { &["-rpf", "--mount-proc"] };
-    let tries = ["sh", "-c", "echo 50 >/proc/sys/kernel/ns_last_pid"];
-    let works = Command::new("unshare").args(alone).args(tries).output().is_ok_and(|done| done.status.success());
-    if !require::require("mount", "unshare, a PID namespace and ns_last_pid", works) {
-        return;
-    }
-    let task = r#"(trap : TERM; until [ -e "$TOP/stop" ]; do sleep 0.05; done) & sleep 300 & echo "$!" >"$TOP/ended"; wait; wait"#;
-    for name in ["plain", "retry"] {
-        for shell in SHELLS {
-            let place = Place::new(shell);
-            let script = install(&plan(&serde_json::json!({"command": task}), &layer(name)), &place.flow(), "sh");
-            let mut child = place.started(&[&["unshare"], alone, &["--kill-child", "sh", "-c", REUSED, "sh", &script]].concat());
-            let ended = child.wait().unwrap();
-            assert_eq!(seen(ended), 143, "{shell}, {name}: {}", fs::read_to_string(place.top.path().join("err")).unwrap());
-        }
     }
 }
 

@@ -112,27 +112,15 @@ pub(super) const SIGNALS: &str = r#"fm_parents() {
     /^NSpgid:/ && p != "" { some = 1; if (s !~ /[ZX]/) print p, up, $2 }
     END { exit !some }' || ps -A -o pid= -o ppid= -o pgid=
 }
-# A process that may have ended by then is `PID:START`: its number may be another's. `same` is its PID where it still is the same.
-fm_born='function born(p, f, l, t, a) {
-  f = "/proc/" p "/stat"
-  while ((getline l <f) > 0) t = t l "\n"
-  close(f)
-  return sub(/^.*\) /, "", t) && split(t, a, " ") > 19 ? a[20] : ""
-}
-function same(one, of) { return split(one, of, ":") < 2 || born(of[1]) == of[2] ? of[1] : "" }'
-# These processes and all below them.
 fm_tree() {
-  fm_parents | LC_ALL=C awk -v roots="$*" "$fm_born"' BEGIN { n = split(roots, r, " "); for (i = 1; i <= n; i++) if (!(r[i] in is)) { is[r[i]]; printf "%s:%s ", r[i], born(r[i]) } }
-    { up[$1] = $2 }
-    END { for (p in up) { if (p in is) continue; q = p; n = 0
-      while (q in up && n++ < 10000) { q = up[q]; if (q in is) { printf "%s:%s ", p, born(p); break } } } }'
+  fm_parents | LC_ALL=C awk -v roots=" $* " '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
+    while (q in up && n++ < 10000) { q = up[q]; if (index(roots, " " q " ")) { printf "%s ", p; break } } } }'
 }
-fm_same() { LC_ALL=C awk -v all="$*" "$fm_born"' BEGIN { n = split(all, p, " "); for (i = 1; i <= n; i++) if (q = same(p[i])) printf "%s ", q }'; }
 fm_children() { fm_parents | LC_ALL=C awk -v of="$fm_child" '$2 == of { printf "%s ", $1 }'; }
 # Of processes those of our process group (==), or of others (!=).
 fm_group() {
-  fm_parents | LC_ALL=C awk -v self="$$" -v all="$2" "$fm_born"' { group[$1] = $3 }
-    END { n = split(all, p, " "); for (i = 1; i <= n; i++) { q = same(p[i]); if (q in group && group[q] '"$1"' group[self]) printf "%s ", q } }'
+  fm_parents | LC_ALL=C awk -v self="$$" -v all=" $2 " '{ group[$1] = $3 }
+    END { for (p in group) if (index(all, " " p " ") && group[p] '"$1"' group[self]) printf "%s ", p }'
 }
 # Not every `sleep` knows parts of a second.
 fm_nap() {
@@ -245,10 +233,8 @@ pub(super) const PASS_TO_TASK: &str = r#"fm_task() {
 }
 # shellcheck disable=SC2046
 fm_take() {
-  # The witness first: what takes time comes later.
+  fm_left="$(fm_task) $(fm_tree $(fm_task))$fm_left"
   fm_ask "$1" "$2"
-  fm_to=$(fm_task)
-  fm_left="$(fm_tree $fm_to)$fm_left"
   [ "$fm_how" != all ] || fm_told=" $fm_left$fm_told"
   if [ "$fm_how" != alone ]; then
     fm_wide=''
@@ -259,7 +245,7 @@ fm_take() {
     *) fm_pass "$1" "$(fm_task)" ;;
   esac
   case $fm_wide$1 in
-    INT) fm_pass INT "$(fm_same $fm_left)" "$(fm_task)" ;;
+    INT) fm_pass INT "${fm_left#"$(fm_task) "}" ;;
     URG*) fm_pass "$1" "$(fm_group '==' "$fm_left")" ;;
   esac
   fm_wide=''
@@ -314,9 +300,9 @@ fm_wide_pass() {
 }
 # shellcheck disable=SC2046
 fm_take() {
-  fm_ask "$1" "$2"
   fm_between=$(fm_marked)
-  fm_left="$(fm_tree "$fm_child" $fm_between)$fm_left"
+  fm_left="$fm_between$(fm_tree "$fm_child" $fm_between)$fm_left"
+  fm_ask "$1" "$2"
   fm_to=$(fm_next "$fm_child" $fm_between)
   case $fm_how in
     all)
@@ -354,15 +340,14 @@ fm_take() {
 /// A signal that comes at the moment when the child ends can make bash lose the child's status. So
 /// the task of a script that bash runs has a shell of its own, which ends a moment after a signal.
 /// What runs above ends later anyway.
-pub(super) const RUN: &str = r#"# The third argument is what has it already.
-fm_pass() {
-  for fm_p in $2; do case " ${3-} " in *" $fm_p "*) ;; *) kill -s "$1" "$fm_p" 2>/dev/null ;; esac; done
+pub(super) const RUN: &str = r#"fm_pass() {
+  for fm_p in $2; do kill -s "$1" "$fm_p" 2>/dev/null; done
   fm_told="$fm_told$2 "
 }
 fm_roots() {
-  fm_parents | LC_ALL=C awk -v left="$fm_left" "$fm_born"' BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) if (p = same(l[i])) ours[p] = l[i] }
+  fm_parents | LC_ALL=C awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
     $1 in ours { up[$1] = $2 }
-    END { for (p in up) if (!(up[p] in up)) printf "%s ", ours[p] }'
+    END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
 # What is left is told from above: a layer ends what is below it itself. USR1 and USR2 count where the command ended by them.
 fm_sweep() {
@@ -375,14 +360,14 @@ fm_sweep() {
     [ -n "$fm_top" ] || break
     for fm_p in $fm_top; do
       case $fm_told in
-        *" $fm_p "* | *" ${fm_p%:*} "*) ;;
-        *) kill -s "$fm_s" "${fm_p%:*}" 2>/dev/null ;;
+        *" $fm_p "*) ;;
+        *) kill -s "$fm_s" "$fm_p" 2>/dev/null ;;
       esac
       fm_told="$fm_told$fm_p "
     done
     fm_n=$((fm_n + 1))
     if [ "$fm_n" -gt 100 ]; then
-      for fm_p in $(fm_same $fm_left); do kill -s KILL "$fm_p" 2>/dev/null; done
+      for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
       break
     fi
     fm_nap 0.1
