@@ -183,6 +183,24 @@ fn variables_of_a_task_are_none_of_its_layers() {
     assert!(refused.contains("not with fm_"), "{refused}");
 }
 
+/// What a layer above found out of the system holds where the layer above runs: a container has
+/// another `env`, and may have another clock.
+#[test]
+fn facts_of_a_layer_elsewhere_are_not_taken() {
+    for shell in SHELLS {
+        let dir = prepared();
+        let script = install(&plan(&serde_json::json!({"command": "exit 3"}), &layer("prepost")), dir.path(), shell);
+        for elsewhere in ["|--no-such-option|0", "36 1 0:1 / / rw - overlay overlay rw|--no-such-option|0"] {
+            let ran = run(dir.path(), &format!("export FLOWMINE_LAYERS='{elsewhere}'; exec {script}"), &[]);
+            assert_eq!((ran.status, String::from_utf8_lossy(&ran.err).as_ref()), (3, ""), "{shell}");
+        }
+        let records = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+        let record = records.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "record")).unwrap();
+        let times = std::fs::read_to_string(record).unwrap();
+        assert!(!times.contains("=0.") && !times.contains(" 0."), "{times}");
+    }
+}
+
 /// Programs that could read names as text of the locale read them as bytes.
 #[test]
 fn every_program_that_reads_names_has_the_locale_of_bytes() {

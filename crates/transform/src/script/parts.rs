@@ -12,6 +12,7 @@ pub(super) const SETUP: &str = r#"fm_say() { printf '%s\n' "flowmine transform: 
 fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_told=' ' fm_witness=''
 fm_code=0 fm_command=0 fm_woke='' fm_sig_code=0 fm_key='' fm_with='' fm_base='' fm_refused='' fm_got='' fm_had='' fm_busy='' fm_wide='' fm_later=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
+{ read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
   { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
 }
